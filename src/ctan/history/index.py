@@ -1,0 +1,210 @@
+"""Who met whom, and when: a read-only temporal adjacency (T-CSR) with exact lookups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from ctan.errors import ProtocolError
+from ctan.history._checks import as_cuts, as_nodes, at_least, interactions
+from ctan.history._segment import choose_recent, choose_uniform, visible_end
+
+if TYPE_CHECKING:
+    from ctan.events import EventStream
+
+Ints = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Neighbours of B queries in k columns, most recent first.
+
+    Attributes:
+        node: int64 [B, k], the neighbours; -1 where there is none.
+        event: int64 [B, k], the position of the event that made each a neighbour; -1 where absent.
+        count: int64 [B], how many of a row's columns are present (they come first).
+
+    Example:
+        >>> Slots(np.array([[4, -1]]), np.array([[0, -1]]), np.array([1])).count
+        array([1])
+    """
+
+    node: NDArray[np.int64]
+    event: NDArray[np.int64]
+    count: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TemporalIndex:
+    """For each node its incident events in stream order; built once, never changed.
+
+    The rule: an interaction gives one entry at `src` and one at `dst`; a self-loop gives one entry
+    at its node; a repeated edge gives one entry for each of its events. Events of any other kind
+    give none. Every lookup names a *cut*: it sees exactly the events at positions < cut.
+
+    Attributes:
+        ptr: int64 [N + 1], node u's entries are `ptr[u]:ptr[u + 1]`.
+        neighbor: [entries], the other end; int32 where nodes and positions fit, else int64.
+        event: [entries], the event's position in the stream, rising within a node; same dtype.
+        t: [E], the stream's times, in their own dtype.
+
+    Example:
+        >>> from ctan.events import EventStream
+        >>> stream = EventStream(src=[0, 0, 2], dst=[1, 2, 2], t=[10, 20, 20], num_nodes=3)
+        >>> index = TemporalIndex.build(stream)
+        >>> index.recent([0, 2], cut=3, k=2).node
+        array([[2, 1],
+               [2, 0]])
+        >>> index.degree([0, 2], cut=index.cut_at(20)).tolist()
+        [1, 0]
+    """
+
+    ptr: NDArray[np.int64]
+    neighbor: Ints
+    event: Ints
+    t: NDArray[Any]
+
+    @classmethod
+    def build(cls, stream: EventStream) -> TemporalIndex:
+        """Index a stream by counting sort, in O(E) time and no memory beyond the result."""
+        src, dst, counted = np.asarray(stream.src), np.asarray(stream.dst), interactions(stream)
+        ptr = np.zeros(stream.num_nodes + 1, np.int64)
+        _count_entries(src, dst, counted, ptr)
+        fits = max(stream.num_nodes, len(src)) <= np.iinfo(np.int32).max
+        neighbor = np.empty(ptr[-1], np.int32 if fits else np.int64)
+        event = np.empty_like(neighbor)
+        _fill_entries(src, dst, counted, ptr[:-1].copy(), neighbor, event)
+        return cls(ptr, neighbor, event, np.asarray(stream.t))
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes N."""
+        return len(self.ptr) - 1
+
+    @property
+    def num_events(self) -> int:
+        """Number of events E of the stream, of all kinds."""
+        return len(self.t)
+
+    def cut_at(self, times: ArrayLike) -> NDArray[np.int64]:
+        """The cut that sees every event of strictly earlier time, for each of `times`.
+
+        Exact: an integer column is never compared through a float.
+        """
+        times = np.asarray(times)
+        if np.isnan(times).any():
+            raise ProtocolError("a query time is NaN; each must be a number to say what it may see")
+        if self.t.dtype.kind == "i" and times.dtype.kind == "f":
+            # t < x for a whole t means t < ceil(x); searchsorted would copy all of t as floats.
+            whole = np.ceil(times)
+            beyond = whole >= 2.0**63
+            whole = np.where(beyond, 0.0, np.maximum(whole, -(2.0**63))).astype(np.int64)
+            return np.where(beyond, self.num_events, np.searchsorted(self.t, whole))
+        return np.asarray(np.searchsorted(self.t, times.astype(self.t.dtype)), np.int64)
+
+    def degree(self, nodes: ArrayLike, cut: ArrayLike) -> NDArray[np.int64]:
+        """Number of entries each node sees before its cut.
+
+        Args:
+            nodes: [B].
+            cut: one position for all, or [B].
+        """
+        asked = as_nodes(nodes, self.num_nodes)
+        return _degree(self.ptr, self.event, asked, as_cuts(cut, len(asked)))
+
+    def recent(self, nodes: ArrayLike, cut: ArrayLike, k: int) -> Slots:
+        """The last k entries before the cut.
+
+        Args:
+            nodes: [B].
+            cut: one position for all, or [B].
+            k: how many at most.
+        """
+        return self._select(nodes, cut, k, uniform=False, seed=0)
+
+    def uniform(self, nodes: ArrayLike, cut: ArrayLike, k: int, seed: int) -> Slots:
+        """min(k, n) distinct entries of the n visible ones, every subset equally likely.
+
+        A draw depends on (seed, node, cut) alone: not on the batch, nor on earlier calls.
+
+        Args:
+            nodes: [B].
+            cut: one position for all, or [B].
+            k: how many at most.
+            seed: names the draw; another epoch wants another seed.
+        """
+        return self._select(nodes, cut, k, uniform=True, seed=seed)
+
+    def _select(self, nodes: ArrayLike, cut: ArrayLike, k: int, uniform: bool, seed: int) -> Slots:
+        asked = as_nodes(nodes, self.num_nodes)
+        at_least("k", k, 1)
+        cuts = as_cuts(cut, len(asked))
+        return Slots(*_slots(self.ptr, self.neighbor, self.event, asked, cuts, k, uniform, seed))
+
+
+@njit(cache=True, nogil=True)
+def _count_entries(src: Ints, dst: Ints, counted: NDArray[np.bool_], ptr: Ints) -> None:
+    for e in range(len(src)):
+        if len(counted) == 0 or counted[e]:
+            ptr[src[e] + 1] += 1
+            if dst[e] != src[e]:
+                ptr[dst[e] + 1] += 1
+    for u in range(len(ptr) - 1):
+        ptr[u + 1] += ptr[u]
+
+
+@njit(cache=True, nogil=True)
+def _fill_entries(
+    src: Ints, dst: Ints, counted: NDArray[np.bool_], free: Ints, neighbor: Ints, event: Ints
+) -> None:
+    for e in range(len(src)):
+        if len(counted) == 0 or counted[e]:
+            u, v = src[e], dst[e]
+            neighbor[free[u]] = v
+            event[free[u]] = e
+            free[u] += 1
+            if v != u:
+                neighbor[free[v]] = u
+                event[free[v]] = e
+                free[v] += 1
+
+
+@njit(cache=True, nogil=True)
+def _degree(ptr: Ints, event: Ints, nodes: Ints, cuts: Ints) -> NDArray[np.int64]:
+    degree = np.empty(len(nodes), np.int64)
+    for i in range(len(nodes)):
+        start, stop = ptr[nodes[i]], ptr[nodes[i] + 1]
+        degree[i] = visible_end(event, start, stop, cuts[i if len(cuts) > 1 else 0]) - start
+    return degree
+
+
+@njit(cache=True, nogil=True)
+def _slots(
+    ptr: Ints,
+    neighbor: Ints,
+    event: Ints,
+    nodes: Ints,
+    cuts: Ints,
+    k: int,
+    uniform: bool,
+    seed: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    node_out = np.full((len(nodes), k), -1, np.int64)
+    event_out = np.full((len(nodes), k), -1, np.int64)
+    count = np.empty(len(nodes), np.int64)
+    chosen = np.empty(k, np.int64)
+    for i in range(len(nodes)):
+        start, cut = ptr[nodes[i]], cuts[i if len(cuts) > 1 else 0]
+        end = visible_end(event, start, ptr[nodes[i] + 1], cut)
+        if uniform:
+            count[i] = choose_uniform(start, end, k, seed, nodes[i], cut, chosen)
+        else:
+            count[i] = choose_recent(start, end, k, chosen)
+        for j in range(count[i]):
+            node_out[i, j] = neighbor[chosen[j]]
+            event_out[i, j] = event[chosen[j]]
+    return node_out, event_out, count

@@ -1,0 +1,157 @@
+"""Destinations that did not happen, drawn as the paper draws them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from ctan.errors import ProtocolError, unknown_name
+from ctan.history._checks import as_column, as_nodes, at_least, check_range, interactions
+from ctan.history._counter import below, mix
+
+if TYPE_CHECKING:
+    from ctan.events import EventStream
+
+Int64 = NDArray[np.int64]
+
+_POOLS = ("destinations", "nodes")
+
+
+class RandomNegatives:
+    """Negative destinations, uniform over a pool, none of them a known edge of its source.
+
+    A negative of source u is uniform over pool minus {v : (u, v) known}: drawn directly as the
+    r-th candidate that u does not know, r uniform, so nothing is redrawn and a source that knows
+    nearly all of the pool costs no more than another. An edge (u, v) is directed here, from `src`
+    to `dst`. The draw is a hash of (seed, epoch, position of the event, column): it does not
+    change with batch size, order of evaluation or process.
+
+    Args:
+        stream: the events; only interactions count.
+        pool_end: the pool is made of the events at positions < pool_end.
+        known_end: edges of events at positions < known_end are known. An event at or after it may
+            draw its own destination.
+        reject: whether known edges are kept out; without it every draw is uniform over the pool.
+        pool: "destinations" (distinct `dst`) or "nodes" (distinct endpoints).
+        seed: names the draws.
+
+    Example:
+        >>> from ctan.events import EventStream
+        >>> stream = EventStream(src=[0, 0, 1], dst=[2, 3, 4], t=[0, 1, 2], num_nodes=5)
+        >>> negatives = RandomNegatives(stream, pool_end=3, known_end=3, seed=0)
+        >>> negatives.pool
+        array([2, 3, 4])
+        >>> negatives.sample([0, 0], positions=[0, 1]).tolist()  # 0 knows 2 and 3
+        [[4], [4]]
+    """
+
+    def __init__(
+        self,
+        stream: EventStream,
+        pool_end: int,
+        known_end: int,
+        reject: bool = True,
+        pool: str = "destinations",
+        *,
+        seed: int,
+    ) -> None:
+        if pool not in _POOLS:
+            raise unknown_name("pool of negatives", pool, _POOLS)
+        check_range(0, pool_end, len(stream.src))
+        check_range(0, known_end, len(stream.src))
+        src, dst, counted = np.asarray(stream.src), np.asarray(stream.dst), interactions(stream)
+
+        candidate = np.zeros(stream.num_nodes, np.bool_)
+        for ends in (dst,) if pool == "destinations" else (src, dst):
+            candidate[_kept(ends, counted, pool_end)] = True
+        self.pool: Int64 = np.flatnonzero(candidate)
+        if len(self.pool) == 0:
+            raise ProtocolError(
+                f"no candidates for negatives: the {pool_end} events before pool_end hold no "
+                "interaction"
+            )
+        self.seed = seed
+
+        # Known candidates of each source as rising places in the pool, in compressed rows.
+        self._ptr = np.zeros(stream.num_nodes + 1, np.int64)
+        self._known = np.empty(0, np.int64)
+        if reject:
+            place = np.where(candidate, np.cumsum(candidate) - 1, -1)
+            source = _kept(src, counted, known_end)
+            places = place[_kept(dst, counted, known_end)]
+            pairs = (source * len(self.pool) + places)[places >= 0]
+            source, self._known = np.divmod(np.unique(pairs), len(self.pool))
+            np.cumsum(np.bincount(source, minlength=stream.num_nodes), out=self._ptr[1:])
+
+    def __repr__(self) -> str:
+        return f"RandomNegatives(pool={len(self.pool)}, known={len(self._known)}, seed={self.seed})"
+
+    def sample(self, src: ArrayLike, positions: ArrayLike, epoch: int = 0, count: int = 1) -> Int64:
+        """Draw `count` negative destinations for each event, with replacement.
+
+        Args:
+            src: [B], the sources.
+            positions: [B], the positions of the events, which name the draws.
+            epoch: another epoch, other draws.
+            count: negatives for each event.
+
+        Returns:
+            int64 [B, count].
+        """
+        sources, counters = (
+            as_nodes(src, len(self._ptr) - 1, "src"),
+            as_column(positions, "positions"),
+        )
+        at_least("count", count, 1)
+        if len(counters) != len(sources):
+            raise ProtocolError(
+                f"{len(sources)} sources but {len(counters)} positions: expected one of each an event"
+            )
+        full = np.diff(self._ptr)[sources] == len(self.pool)
+        if full.any():
+            first = int(np.flatnonzero(full)[0])
+            raise ProtocolError(
+                f"{len(np.unique(sources[full]))} sources know every candidate of a pool of "
+                f"{len(self.pool)}, so they have no negative; the first is node {sources[first]} "
+                f"at position {counters[first]}. Leave these events out, draw from pool='nodes', "
+                "or use reject=False"
+            )
+        return _draw(self.pool, self._ptr, self._known, sources, counters, self.seed, epoch, count)
+
+
+def _kept(column: Int64, counted: NDArray[np.bool_], end: int) -> Int64:
+    return column[:end][counted[:end]] if len(counted) else column[:end]
+
+
+@njit(cache=True, nogil=True)
+def _draw(
+    pool: Int64,
+    ptr: Int64,
+    known: Int64,
+    src: Int64,
+    positions: Int64,
+    seed: int,
+    epoch: int,
+    count: int,
+) -> Int64:
+    drawn = np.empty((len(src), count), np.int64)
+    base = mix(mix(np.uint64(0), seed), epoch)
+    for i in range(len(src)):
+        start, stop = ptr[src[i]], ptr[src[i] + 1]
+        state = mix(base, positions[i])
+        for j in range(count):
+            rank = below(mix(state, j), len(pool) - (stop - start))
+            # Place p of the pool has p - (known places < p) unknown ones before it: the rank-th
+            # unknown stands at rank + m, where m known places x_0 < x_1 < ... have x_i - i <= rank.
+            low, high = start, stop
+            while low < high:
+                middle = (low + high) >> 1
+                if known[middle] - (middle - start) <= rank:
+                    low = middle + 1
+                else:
+                    high = middle
+            drawn[i, j] = pool[rank + (low - start)]
+    return drawn

@@ -1,0 +1,266 @@
+"""What a model may see when it is asked about some nodes: nothing but what the cut allows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ctan.events import EventStream
+from ctan.history import Batch, IntArray, Neighborhood, TemporalIndex, neighborhood
+
+
+@dataclass(frozen=True)
+class Sees:
+    """What a model declares that it must see of the past.
+
+    Attributes:
+        hops: how far from an asked node.
+        neighbors: how many neighbours of each node.
+        query_time: whether the time of the question matters; if it does not, a node asked about
+            several times in a batch is embedded once.
+        own_entry: whether an asked node must be told apart from the same node met as a neighbour
+            (because inputs are injected at asked nodes only).
+
+    Example:
+        >>> Sees(hops=1, neighbors=5)
+        Sees(hops=1, neighbors=5, query_time=False, own_entry=False)
+    """
+
+    hops: int = 0
+    neighbors: int = 1
+    query_time: bool = False
+    own_entry: bool = False
+
+
+@dataclass(frozen=True)
+class Features:
+    """The feature tables of a stream on one device, read by event and by node.
+
+    Attributes:
+        t: event times, ``[E]``, int64 or float64.
+        msg: event features, ``[E, de]``, or None.
+        x: node features, ``[N, dn]``, or None.
+
+    Example:
+        >>> stream = EventStream.from_arrays(src=[0, 1], dst=[1, 2], t=[5, 7])
+        >>> Features.of(stream).t
+        tensor([5, 7])
+    """
+
+    t: Tensor
+    msg: Tensor | None
+    x: Tensor | None
+
+    @classmethod
+    def of(cls, stream: EventStream, device: torch.device | str = "cpu") -> Features:
+        """The tables of a stream; on the CPU they share its memory."""
+        return cls(
+            t=_tensor(stream.t, device),
+            msg=None if stream.msg is None else _tensor(stream.msg, device),
+            x=None if stream.x is None else _tensor(stream.x, device),
+        )
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tables are."""
+        return self.t.device
+
+
+def _tensor(array: np.ndarray, device: torch.device | str) -> Tensor:
+    with warnings.catch_warnings():
+        # The columns are read-only; torch has no such notion and warns. Nothing writes to them.
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writ")
+        return torch.from_numpy(np.asarray(array)).to(device)
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of one batch, about to be observed.
+
+    Attributes:
+        position: their positions in the stream, ``[B]``.
+        src: their sources, ``[B]``.
+        dst: their destinations, ``[B]``.
+        touched: the distinct endpoints, ``[U]``.
+        latest: position of the last event of the batch that touches each, ``[U]``.
+        partner: the other endpoint of that event (itself for a self-loop), ``[U]``.
+
+    Example:
+        >>> stream = EventStream.from_arrays(src=[0, 0], dst=[1, 2], t=[5, 7])
+        >>> events = Events.of(stream, np.array([0, 1]))
+        >>> events.touched.tolist(), events.latest.tolist()
+        ([0, 1, 2], [1, 0, 1])
+    """
+
+    position: IntArray
+    src: IntArray
+    dst: IntArray
+    touched: IntArray
+    latest: IntArray
+    partner: IntArray
+
+    @classmethod
+    def of(cls, stream: EventStream, position: IntArray) -> Events:
+        """The events at ``position [B]`` of a stream, in stream order."""
+        src, dst = stream.src[position], stream.dst[position]
+        ends = np.stack([src, dst], axis=1).ravel()
+        # The first occurrence in the reversed order is the last one.
+        touched, last = np.unique(ends[::-1], return_index=True)
+        last = len(ends) - 1 - last
+        partner = ends[last ^ 1]
+        return cls(position, src, dst, touched, position[last // 2], partner)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Pairs of nodes that a task asks about.
+
+    Attributes:
+        src: sources, ``[P]``.
+        dst: destinations, ``[P]``.
+        event: which event of the batch each pair belongs to (its time and cut), ``[P]``.
+    """
+
+    src: IntArray
+    dst: IntArray
+    event: IntArray
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+@dataclass(frozen=True)
+class View:
+    """What can be seen at a cut of some pairs and of the endpoints of a batch of events.
+
+    Distinct nodes are *entries*, the asked ones first, then their neighbours hop by hop.
+
+    Attributes:
+        hood: the entries and their sampled neighbours.
+        features: the feature tables.
+        src: entries of the asked sources, ``[P]``.
+        dst: entries of the asked destinations, ``[P]``.
+        touched: entries of the events' distinct endpoints, ``[U]``.
+    """
+
+    hood: Neighborhood
+    features: Features
+    src: Tensor
+    dst: Tensor
+    touched: Tensor
+
+    @property
+    def nodes(self) -> IntArray:
+        """Node of each entry, ``[M]``, on the CPU."""
+        return self.hood.node
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of entries within 0, 1, ... hops of the asked ones."""
+        return self.hood.sizes
+
+    @property
+    def asked(self) -> int:
+        """Number of asked entries."""
+        return self.hood.sizes[0]
+
+    @cached_property
+    def node(self) -> Tensor:
+        """Node of each entry, ``[M]``, on the device."""
+        return self._move(self.hood.node)
+
+    @cached_property
+    def slot(self) -> Tensor:
+        """Entry of each neighbour, ``[T, K]``."""
+        return self._move(self.hood.slot)
+
+    @cached_property
+    def event(self) -> Tensor:
+        """Event through which each neighbour was met, ``[T, K]``."""
+        return self._move(self.hood.event)
+
+    @cached_property
+    def count(self) -> Tensor:
+        """Number of neighbours of each entry, ``[M]``."""
+        return self._move(self.hood.count)
+
+    @cached_property
+    def present(self) -> Tensor:
+        """Which slots hold a neighbour, ``[T, K]``."""
+        slots = torch.arange(self.slot.size(1), device=self.slot.device)
+        return slots < self.count[: self.slot.size(0), None]
+
+    @cached_property
+    def time(self) -> Tensor:
+        """Time at which each entry is asked about, ``[M]``."""
+        if self.hood.time is None:
+            raise ValueError("this view was made without the time of the question")
+        return self._move(self.hood.time)
+
+    @cached_property
+    def edge_time(self) -> Tensor:
+        """Time of each neighbour's event, ``[T, K]``."""
+        return self.features.t[self.event]
+
+    @cached_property
+    def x(self) -> Tensor | None:
+        """Node features of each entry, ``[M, dn]``, or None."""
+        return None if self.features.x is None else self.features.x[self.node]
+
+    @cached_property
+    def msg(self) -> Tensor | None:
+        """Features of each neighbour's event, ``[T, K, de]``, or None."""
+        return None if self.features.msg is None else self.features.msg[self.event]
+
+    def _move(self, array: np.ndarray) -> Tensor:
+        return torch.from_numpy(array).to(self.features.device, non_blocking=True)
+
+
+def look(
+    index: TemporalIndex,
+    features: Features,
+    sees: Sees,
+    batch: Batch,
+    events: Events,
+    asked: Asked,
+    *,
+    observed: bool = False,
+    strategy: str = "recent",
+    seed: int = 0,
+) -> View:
+    """Gather what a model may see of a batch, before or after its events were observed.
+
+    Args:
+        index: who met whom.
+        features: the feature tables.
+        sees: what the model declares.
+        batch: which events, and the cuts before and after them.
+        events: the same events.
+        asked: the pairs that the task asks about.
+        observed: whether the batch's own events are visible.
+        strategy: ``recent`` or ``uniform`` neighbours.
+        seed: of uniform sampling.
+    """
+    cut = batch.after if observed else batch.cut
+    at = np.concatenate([asked.event, asked.event, np.searchsorted(events.position, events.latest)])
+    hood = neighborhood(
+        index,
+        np.concatenate([asked.src, asked.dst, events.touched]),
+        cut if isinstance(cut, int) else cut[at],
+        k=sees.neighbors,
+        hops=sees.hops,
+        time=index.t[events.position[at]] if sees.query_time else None,
+        strategy=strategy,
+        seed=seed,
+        # Before an event an asked node's input is its own affair; once it is observed, its
+        # endpoints carry their inputs for every neighbour to see.
+        own_entry=sees.own_entry and not observed,
+    )
+    row = torch.from_numpy(hood.row).to(features.device, non_blocking=True)
+    pairs = len(asked)
+    return View(hood, features, row[:pairs], row[pairs : 2 * pairs], row[2 * pairs :])

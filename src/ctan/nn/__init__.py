@@ -1,0 +1,25 @@
+"""Layers: the antisymmetric step and its parts, time encodings, memories and readouts."""
+
+from ctan.nn.aggregate import AGGREGATIONS, Attention, Mean, NormalisedSum, aggregation
+from ctan.nn.antisymmetric import ACTIVATIONS, AntiSymmetricStep, activation
+from ctan.nn.edges import Incoming
+from ctan.nn.initial import INITIAL_CONDITIONS, InitialCondition
+from ctan.nn.readout import READOUTS, Readout
+from ctan.nn.time import TimeEncoding
+
+__all__ = [
+    "ACTIVATIONS",
+    "AGGREGATIONS",
+    "INITIAL_CONDITIONS",
+    "READOUTS",
+    "AntiSymmetricStep",
+    "Attention",
+    "Incoming",
+    "InitialCondition",
+    "Mean",
+    "NormalisedSum",
+    "Readout",
+    "TimeEncoding",
+    "activation",
+    "aggregation",
+]

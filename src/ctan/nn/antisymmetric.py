@@ -1,0 +1,105 @@
+r"""The antisymmetric step: forward Euler on the non-dissipative ODE of section 3 of the paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ctan.errors import unknown_name
+from ctan.nn.edges import Incoming
+
+#: Monotone activations by name; the propositions need a derivative above zero.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh,
+    "identity": lambda z: z,
+    "relu": F.relu,
+    "leaky_relu": F.leaky_relu,
+    "elu": F.elu,
+    "softplus": F.softplus,
+    "sigmoid": torch.sigmoid,
+}
+
+
+def activation(name: str) -> Callable[[Tensor], Tensor]:
+    """A monotone activation by name.
+
+    Example:
+        >>> activation("relu")(torch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+    if name not in ACTIVATIONS:
+        raise unknown_name("activation", name, ACTIVATIONS)
+    return ACTIVATIONS[name]
+
+
+class AntiSymmetricStep(nn.Module):
+    r"""One Euler step of the CTAN equation (eq. 7 of the paper).
+
+    .. math::
+        h_u \leftarrow h_u + \epsilon\, \sigma\bigl((W - W^\top - \gamma I) h_u
+        + \Phi(\{h_v, \hat e_{uv}\}_{v \in N_u}) + b\bigr)
+
+    Args:
+        dim: size of the node states.
+        phi: the aggregation, ``phi(h [M, d], edges) -> [T, d]``.
+        epsilon: the step size.
+        gamma: the damping that keeps forward Euler stable.
+        act: name of a monotone activation.
+        include_self: count a node among its own neighbours, as the paper's equation does.
+
+    Shapes:
+        - ``h``: ``[M, d]``; the nodes to update come first
+        - output: ``[T, d]`` for the ``T`` nodes whose neighbours ``edges`` lists
+
+    Example:
+        >>> from ctan.nn import Mean
+        >>> step = AntiSymmetricStep(4, Mean(4, edge_dim=0), epsilon=0.5, gamma=0.1)
+        >>> edges = Incoming(torch.tensor([[1]]), torch.tensor([[True]]), torch.tensor([1, 1]), torch.zeros(1, 1, 0))
+        >>> step(torch.zeros(2, 4), edges)
+        tensor([[0., 0., 0., 0.]], grad_fn=<AddBackward0>)
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        phi: nn.Module,
+        *,
+        epsilon: float = 0.1,
+        gamma: float = 0.1,
+        act: str = "tanh",
+        include_self: bool = False,
+    ) -> None:
+        super().__init__()
+        self.dim, self.epsilon, self.gamma = dim, epsilon, gamma
+        self.act_name, self.act, self.include_self = act, activation(act), include_self
+        self.weight = nn.Parameter(torch.empty(dim, dim))
+        self.bias = nn.Parameter(torch.zeros(dim))
+        self.phi = phi
+        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+
+    def generator(self) -> Tensor:
+        r"""The matrix :math:`W - W^\top - \gamma I`, ``[d, d]``."""
+        eye = torch.eye(self.dim, dtype=self.weight.dtype, device=self.weight.device)
+        return self.weight - self.weight.T - self.gamma * eye
+
+    def field(self, h: Tensor, aggregate: Tensor) -> Tensor:
+        """The right-hand side of the ODE at ``h [T, d]``, the neighbours' part given ``[T, d]``."""
+        return self.act(torch.addmm(aggregate, h, self.generator().T) + self.bias)
+
+    def forward(self, h: Tensor, edges: Incoming) -> Tensor:
+        """One step for the first ``T`` rows of ``h [M, d]``."""
+        if self.include_self:
+            edges = edges.with_self()
+        own = h[: edges.targets]
+        return own + self.epsilon * self.field(own, self.phi(h, edges))
+
+    def extra_repr(self) -> str:
+        """Settings, for printing."""
+        return (
+            f"dim={self.dim}, epsilon={self.epsilon}, gamma={self.gamma}, act={self.act_name!r}"
+            + (", include_self=True" if self.include_self else "")
+        )

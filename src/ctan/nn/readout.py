@@ -1,0 +1,65 @@
+"""Readouts: the two-layer networks that turn embeddings into scores."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ctan.errors import unknown_name
+
+#: dst: the destination's embedding alone; pair: source and destination.
+READOUTS = ("dst", "pair")
+
+
+class Readout(nn.Module):
+    r"""A two-layer readout of one node or of a pair.
+
+    .. math::
+        \text{dst: } W_2\, \mathrm{relu}(W_d z_{dst}) \qquad
+        \text{pair: } W_2\, \mathrm{relu}(W_s z_{src} + W_d z_{dst})
+
+    The first layer is a sum of one map per node, so where many pairs share nodes it is computed
+    once per node: :meth:`source` and :meth:`destination`, then :meth:`combine` per pair.
+
+    Args:
+        dim: size of the embeddings.
+        outputs: number of scores per pair.
+        kind: ``dst`` or ``pair``.
+
+    Example:
+        >>> readout = Readout(4, outputs=1, kind="pair")
+        >>> readout(torch.zeros(3, 4), torch.zeros(3, 4)).shape
+        torch.Size([3, 1])
+    """
+
+    def __init__(self, dim: int, outputs: int = 1, kind: str = "pair") -> None:
+        super().__init__()
+        if kind not in READOUTS:
+            raise unknown_name("readout", kind, READOUTS)
+        self.dim, self.outputs, self.kind = dim, outputs, kind
+        self.from_source = nn.Linear(dim, dim) if kind == "pair" else None
+        self.from_destination = nn.Linear(dim, dim)
+        self.final = nn.Linear(dim, outputs)
+
+    def source(self, z: Tensor) -> Tensor | None:
+        """The source's part of the first layer, ``[M, d]``; None where it is not read."""
+        return None if self.from_source is None else self.from_source(z)
+
+    def destination(self, z: Tensor) -> Tensor:
+        """The destination's part of the first layer, ``[M, d]``."""
+        part: Tensor = self.from_destination(z)
+        return part
+
+    def combine(self, source: Tensor | None, destination: Tensor) -> Tensor:
+        """Scores ``[P, outputs]`` of pairs from both parts, ``[P, d]`` each."""
+        hidden = destination if source is None else source + destination
+        scores: Tensor = self.final(torch.relu(hidden))
+        return scores
+
+    def forward(self, z_src: Tensor, z_dst: Tensor) -> Tensor:
+        """Scores ``[P, outputs]`` of pairs of embeddings ``[P, d]``."""
+        return self.combine(self.source(z_src), self.destination(z_dst))
+
+    def extra_repr(self) -> str:
+        """Settings, for printing."""
+        return f"{self.kind!r}, dim={self.dim}, outputs={self.outputs}"
