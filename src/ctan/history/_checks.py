@@ -1,4 +1,4 @@
-"""What every lookup asks of its arguments: kernels trust their indices, so they are checked here."""
+"""Kernels trust their indices: what every lookup asks of its arguments is checked here."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctan.errors import ProtocolError
+from ctan.events.kinds import EventKind
 
 if TYPE_CHECKING:
     from ctan.events import EventStream
-
-INTERACTION = 0
 
 
 def as_column(values: ArrayLike, name: str) -> NDArray[np.int64]:
@@ -65,4 +64,5 @@ def interactions(stream: EventStream) -> NDArray[np.bool_]:
     """Which events are interactions, [E]; empty where the stream has no other kind."""
     if stream.kind is None:
         return np.empty(0, np.bool_)
-    return np.asarray(stream.kind) == INTERACTION
+    kept: NDArray[np.bool_] = stream.kind == EventKind.INTERACTION
+    return kept

@@ -28,4 +28,4 @@ def mix(state: np.uint64, word: int) -> np.uint64:
 @njit(cache=True, nogil=True)
 def below(state: np.uint64, n: int) -> int:
     """A number in [0, n) from a hash; no value's probability is off by more than 2^-64."""
-    return np.int64(state % np.uint64(n))
+    return np.int64(state % np.uint64(n))  # type: ignore[return-value]

@@ -9,37 +9,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ctan.history._counter import mix
-from ctan.history._segment import choose_recent, choose_uniform, visible_end
+from ctan.history._segment import choose, count_visible
+from ctan.history._table import locate, new_table
 
 Ints = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
-Table = NDArray[np.int32]
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_32 = np.uint64(32)
-
-
-@njit(cache=True, nogil=True)
-def _new_table(capacity: int) -> Table:
-    """Open addressing: a power of two, at least twice `capacity`; -1 marks a free place."""
-    size = 16
-    while size < 2 * capacity:
-        size *= 2
-    return np.full(size, -1, np.int32)
-
-
-@njit(cache=True, nogil=True)
-def _locate(table: Table, first: Int64, second: Int64, a: int, b: int) -> int:
-    """The place of the entry with key (a, b), or the free place where it belongs."""
-    mask = len(table) - 1
-    key = np.uint64(a) * _GOLDEN + np.uint64(b)
-    place = np.int64((key * _GOLDEN) >> _32) & mask
-    while table[place] >= 0:
-        entry = table[place]
-        if first[entry] == a and second[entry] == b:
-            return place
-        place = (place + 1) & mask
-    return place
 
 
 @njit(cache=True, nogil=True)
@@ -51,11 +25,11 @@ def group_pairs(cuts: Int64, bits: Int64) -> tuple[Int64, Int64]:
     """
     group, first = np.empty(len(cuts), np.int64), np.empty(len(cuts), np.int64)
     seen_cut, seen_bits = np.empty(len(cuts), np.int64), np.empty(len(cuts), np.int64)
-    table = _new_table(len(cuts))
+    table = new_table(len(cuts))
     groups = 0
     for i in range(len(cuts)):
         word = np.int64(mix(np.uint64(0), bits[i]))  # one to one; floats alone spread badly
-        place = _locate(table, seen_cut, seen_bits, cuts[i], word)
+        place = locate(table, seen_cut, seen_bits, cuts[i], word)
         if table[place] < 0:
             table[place] = groups
             seen_cut[groups], seen_bits[groups], first[groups] = cuts[i], word, i
@@ -83,6 +57,7 @@ def expand(
     ptr: Int64,
     neighbor: Ints,
     event: Ints,
+    until: Int64,
     asked: Int64,
     asked_group: Int64,
     cuts: Int64,
@@ -104,12 +79,12 @@ def expand(
         capacity = max(capacity, min(capacity * (k + 1), (len(ptr) - 1) * len(cuts)))
     capacity += k + 1
     node, group = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    table = _new_table(capacity)
+    table = new_table(capacity)
     total = 0
 
     row = np.empty(len(asked), np.int64)
     for q in range(len(asked)):
-        place = _locate(table, node, group, asked[q], asked_group[q])
+        place = locate(table, node, group, asked[q], asked_group[q])
         if table[place] < 0:
             table[place] = total
             node[total], group[total] = asked[q], asked_group[q]
@@ -130,18 +105,14 @@ def expand(
         for entry in range(done, rim):
             if total + k > len(node):
                 node, group = _grown(node, 2 * len(node)), _grown(group, 2 * len(group))
-                table = _new_table(len(node))
+                table = new_table(len(node))
                 for old in range(total):
-                    table[_locate(table, node, group, node[old], group[old])] = old
+                    table[locate(table, node, group, node[old], group[old])] = old
             u, g = node[entry], group[entry]
-            end = visible_end(event, ptr[u], ptr[u + 1], cuts[g])
-            if uniform:
-                present = choose_uniform(ptr[u], end, k, seed, u, cuts[g], chosen)
-            else:
-                present = choose_recent(ptr[u], end, k, chosen)
+            present = choose(event, until, ptr[u], ptr[u + 1], cuts[g], k, uniform, seed, u, chosen)
             for j in range(present):
                 v = np.int64(neighbor[chosen[j]])
-                place = _locate(table, node, group, v, g)
+                place = locate(table, node, group, v, g)
                 if table[place] < 0:
                     table[place] = total
                     node[total], group[total] = v, g
@@ -158,11 +129,7 @@ def expand(
     count = _grown(count, total)
     for entry in range(done, total):
         u = node[entry]
-        start, stop, cut = ptr[u], ptr[u + 1], cuts[group[entry]]
-        if stop - start >= k and event[start + k - 1] < cut:  # the first k are visible: enough
-            count[entry] = k
-        else:
-            count[entry] = visible_end(event, start, min(stop, start + k), cut) - start
+        count[entry] = count_visible(event, until, ptr[u], ptr[u + 1], cuts[group[entry]], k)
     return (
         node[:total].copy(),
         group[:total].copy(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Cut = int | NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Batch:
     """Events handled at once, and their visibility.
 
@@ -74,7 +75,7 @@ def time_groups(stream: EventStream, lo: int, hi: int) -> Iterator[Batch]:
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(src=[0, 1, 2], dst=[1, 2, 3], t=[5, 5, 9], num_nodes=4)
+        >>> stream = EventStream.from_arrays(src=[0, 1, 2], dst=[1, 2, 3], t=[5, 5, 9])
         >>> [(b.events.tolist(), b.cut, b.after) for b in time_groups(stream, 0, 3)]
         [([0, 1], 0, 2), ([2], 2, 3)]
     """
@@ -87,7 +88,7 @@ def time_groups(stream: EventStream, lo: int, hi: int) -> Iterator[Batch]:
         )
     starts = lo + 1 + np.flatnonzero(t[lo + 1 : hi] != t[lo : max(hi - 1, lo)])
     bounds = [lo, *starts.tolist(), hi] if lo < hi else [lo]
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         yield Batch(np.arange(start, stop), start, stop)
 
 
@@ -108,7 +109,7 @@ def causal(
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(src=[0, 1, 2], dst=[1, 2, 3], t=[5, 5, 9], num_nodes=4)
+        >>> stream = EventStream.from_arrays(src=[0, 1, 2], dst=[1, 2, 3], t=[5, 5, 9])
         >>> batch = next(causal(stream, TemporalIndex.build(stream), 0, 3, size=3))
         >>> batch.cut, batch.after
         (array([0, 0, 2]), array([2, 2, 3]))
@@ -122,7 +123,7 @@ def causal(
         yield Batch(np.arange(start, stop), index.cut_at(t[start:stop]), after)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lockstep:
     """Batches over a union of disjoint graphs, prepared once and dealt out anew each epoch.
 
@@ -136,8 +137,8 @@ class Lockstep:
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(
-        ...     src=[0, 3, 1], dst=[1, 4, 2], t=[0, 0, 1], graph=[0, 1, 0], num_nodes=5
+        >>> stream = EventStream.from_arrays(
+        ...     src=[0, 3, 1], dst=[1, 4, 2], t=[0, 0, 1], graph=[0, 1, 0]
         ... )
         >>> (segment,) = Lockstep.build(stream).segments([1, 0], graph_batch=2)
         >>> [batch.events.tolist() for batch in segment]
@@ -199,7 +200,7 @@ def lockstep(stream: EventStream, graphs: ArrayLike, graph_batch: int) -> Iterat
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(src=[0, 2], dst=[1, 3], t=[0, 0], graph=[0, 1], num_nodes=4)
+        >>> stream = EventStream.from_arrays(src=[0, 2], dst=[1, 3], t=[0, 0], graph=[0, 1])
         >>> [[b.events.tolist() for b in segment] for segment in lockstep(stream, [0, 1], 1)]
         [[[0]], [[1]]]
     """

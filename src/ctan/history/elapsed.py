@@ -44,7 +44,7 @@ def elapsed_statistics(
 
     Example:
         >>> from ctan.events import EventStream
-        >>> path = EventStream(src=[0, 1], dst=[1, 2], t=[0, 1], num_nodes=3)
+        >>> path = EventStream.from_arrays(src=[0, 1], dst=[1, 2], t=[0, 1])
         >>> elapsed_statistics(path)  # waits 0, 0 and 1, 1
         (0.5, 0.5)
     """
@@ -58,26 +58,27 @@ def elapsed_statistics(
         listed = as_nodes(positions, len(t), "positions")
         chosen = np.zeros(int(listed.max(initial=-1)) + 1, np.bool_)
         chosen[listed] = True
-    counted = interactions(stream)
-    n, mean, square = _accumulate(
-        np.asarray(stream.src), np.asarray(stream.dst), t, chosen, counted, stream.num_nodes
-    )
+    columns = np.asarray(stream.src), np.asarray(stream.dst), t, chosen, interactions(stream)
+    n, total, _ = _moments(*columns, stream.num_nodes, 0.0)
     if n == 0:
         raise ProtocolError("no interactions chosen, so elapsed times have no mean")
+    mean = float(total / n)
+    _, _, square = _moments(*columns, stream.num_nodes, mean)
     return mean, float(np.sqrt(square / n)) or 1.0
 
 
 @njit(cache=True, nogil=True)
-def _accumulate(
+def _moments(
     src: NDArray[np.int64],
     dst: NDArray[np.int64],
     t: NDArray[Any],
     chosen: NDArray[np.bool_],
     counted: NDArray[np.bool_],
     num_nodes: int,
+    centre: float,
 ) -> tuple[int, float, float]:
-    """Number, mean and summed squared deviation, in one stable pass (Welford, 1962)."""
-    n, mean, square = 0, 0.0, 0.0
+    """Number of waits, their sum, and the sum of their squared distances from `centre`."""
+    n, total, square = 0, 0.0, 0.0
     last = np.full(num_nodes, t[0] if len(t) else 0)
     for e in range(len(chosen)):
         if len(counted) and not counted[e]:
@@ -85,9 +86,8 @@ def _accumulate(
         if chosen[e]:
             for wait in (t[e] - last[src[e]], t[e] - last[dst[e]]):
                 n += 1
-                step = wait - mean
-                mean += step / n
-                square += step * (wait - mean)
+                total += wait
+                square += (wait - centre) ** 2
         last[src[e]] = t[e]
         last[dst[e]] = t[e]
-    return n, mean, square
+    return n, total, square

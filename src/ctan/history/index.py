@@ -10,16 +10,19 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from ctan.errors import ProtocolError
+from ctan.events.kinds import EventKind
+from ctan.history._build import count_entries, fill_entries, first_deletion
 from ctan.history._checks import as_cuts, as_nodes, at_least, interactions
-from ctan.history._segment import choose_recent, choose_uniform, visible_end
+from ctan.history._segment import choose, count_visible
 
 if TYPE_CHECKING:
     from ctan.events import EventStream
 
 Ints = NDArray[np.integer[Any]]
+Int64 = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Slots:
     """Neighbours of B queries in k columns, most recent first.
 
@@ -38,23 +41,27 @@ class Slots:
     count: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TemporalIndex:
     """For each node its incident events in stream order; built once, never changed.
 
     The rule: an interaction gives one entry at `src` and one at `dst`; a self-loop gives one entry
     at its node; a repeated edge gives one entry for each of its events. Events of any other kind
-    give none. Every lookup names a *cut*: it sees exactly the events at positions < cut.
+    give none. Every lookup names a *cut*: it sees exactly the events at positions < cut, so it
+    sees an entry until it sees its deletion: of the edge (every earlier event from the same `src`
+    to the same `dst`) or of a node (every earlier event at it).
 
     Attributes:
         ptr: int64 [N + 1], node u's entries are `ptr[u]:ptr[u + 1]`.
         neighbor: [entries], the other end; int32 where nodes and positions fit, else int64.
         event: [entries], the event's position in the stream, rising within a node; same dtype.
         t: [E], the stream's times, in their own dtype.
+        until: int64 [E], the position that deletes an event, the largest int64 where none does;
+            empty where the stream deletes nothing.
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(src=[0, 0, 2], dst=[1, 2, 2], t=[10, 20, 20], num_nodes=3)
+        >>> stream = EventStream.from_arrays(src=[0, 0, 2], dst=[1, 2, 2], t=[10, 20, 20])
         >>> index = TemporalIndex.build(stream)
         >>> index.recent([0, 2], cut=3, k=2).node
         array([[2, 1],
@@ -67,18 +74,24 @@ class TemporalIndex:
     neighbor: Ints
     event: Ints
     t: NDArray[Any]
+    until: NDArray[np.int64]
 
     @classmethod
     def build(cls, stream: EventStream) -> TemporalIndex:
-        """Index a stream by counting sort, in O(E) time and no memory beyond the result."""
+        """Index a stream by counting sort: O(E) time, and hardly more memory than the result."""
         src, dst, counted = np.asarray(stream.src), np.asarray(stream.dst), interactions(stream)
         ptr = np.zeros(stream.num_nodes + 1, np.int64)
-        _count_entries(src, dst, counted, ptr)
+        count_entries(src, dst, counted, ptr)
         fits = max(stream.num_nodes, len(src)) <= np.iinfo(np.int32).max
         neighbor = np.empty(ptr[-1], np.int32 if fits else np.int64)
         event = np.empty_like(neighbor)
-        _fill_entries(src, dst, counted, ptr[:-1].copy(), neighbor, event)
-        return cls(ptr, neighbor, event, np.asarray(stream.t))
+        fill_entries(src, dst, counted, ptr[:-1].copy(), neighbor, event)
+        until = np.empty(0, np.int64)
+        if stream.kind is not None and np.any(stream.kind >= EventKind.EDGE_DELETED):
+            until = first_deletion(src, dst, np.asarray(stream.kind), stream.num_nodes)
+        for column in (ptr, neighbor, event, until):
+            column.flags.writeable = False
+        return cls(ptr, neighbor, event, np.asarray(stream.t), until)
 
     @property
     def num_nodes(self) -> int:
@@ -114,7 +127,9 @@ class TemporalIndex:
             cut: one position for all, or [B].
         """
         asked = as_nodes(nodes, self.num_nodes)
-        return _degree(self.ptr, self.event, asked, as_cuts(cut, len(asked)))
+        cuts = as_cuts(cut, len(asked))
+        degree: Int64 = _degree(self.ptr, self.event, self.until, asked, cuts)
+        return degree
 
     def recent(self, nodes: ArrayLike, cut: ArrayLike, k: int) -> Slots:
         """The last k entries before the cut.
@@ -143,67 +158,40 @@ class TemporalIndex:
         asked = as_nodes(nodes, self.num_nodes)
         at_least("k", k, 1)
         cuts = as_cuts(cut, len(asked))
-        return Slots(*_slots(self.ptr, self.neighbor, self.event, asked, cuts, k, uniform, seed))
+        return Slots(
+            *_slots(self.ptr, self.neighbor, self.event, self.until, asked, cuts, k, uniform, seed)
+        )
 
 
 @njit(cache=True, nogil=True)
-def _count_entries(src: Ints, dst: Ints, counted: NDArray[np.bool_], ptr: Ints) -> None:
-    for e in range(len(src)):
-        if len(counted) == 0 or counted[e]:
-            ptr[src[e] + 1] += 1
-            if dst[e] != src[e]:
-                ptr[dst[e] + 1] += 1
-    for u in range(len(ptr) - 1):
-        ptr[u + 1] += ptr[u]
-
-
-@njit(cache=True, nogil=True)
-def _fill_entries(
-    src: Ints, dst: Ints, counted: NDArray[np.bool_], free: Ints, neighbor: Ints, event: Ints
-) -> None:
-    for e in range(len(src)):
-        if len(counted) == 0 or counted[e]:
-            u, v = src[e], dst[e]
-            neighbor[free[u]] = v
-            event[free[u]] = e
-            free[u] += 1
-            if v != u:
-                neighbor[free[v]] = u
-                event[free[v]] = e
-                free[v] += 1
-
-
-@njit(cache=True, nogil=True)
-def _degree(ptr: Ints, event: Ints, nodes: Ints, cuts: Ints) -> NDArray[np.int64]:
+def _degree(ptr: Int64, event: Ints, until: Int64, nodes: Int64, cuts: Int64) -> NDArray[np.int64]:
     degree = np.empty(len(nodes), np.int64)
     for i in range(len(nodes)):
         start, stop = ptr[nodes[i]], ptr[nodes[i] + 1]
-        degree[i] = visible_end(event, start, stop, cuts[i if len(cuts) > 1 else 0]) - start
+        cut = cuts[i if len(cuts) > 1 else 0]
+        degree[i] = count_visible(event, until, start, stop, cut, stop - start)
     return degree
 
 
 @njit(cache=True, nogil=True)
 def _slots(
-    ptr: Ints,
+    ptr: Int64,
     neighbor: Ints,
     event: Ints,
-    nodes: Ints,
-    cuts: Ints,
+    until: Int64,
+    nodes: Int64,
+    cuts: Int64,
     k: int,
     uniform: bool,
     seed: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Int64, Int64, Int64]:
     node_out = np.full((len(nodes), k), -1, np.int64)
     event_out = np.full((len(nodes), k), -1, np.int64)
     count = np.empty(len(nodes), np.int64)
     chosen = np.empty(k, np.int64)
     for i in range(len(nodes)):
-        start, cut = ptr[nodes[i]], cuts[i if len(cuts) > 1 else 0]
-        end = visible_end(event, start, ptr[nodes[i] + 1], cut)
-        if uniform:
-            count[i] = choose_uniform(start, end, k, seed, nodes[i], cut, chosen)
-        else:
-            count[i] = choose_recent(start, end, k, chosen)
+        u, cut = nodes[i], cuts[i if len(cuts) > 1 else 0]
+        count[i] = choose(event, until, ptr[u], ptr[u + 1], cut, k, uniform, seed, u, chosen)
         for j in range(count[i]):
             node_out[i, j] = neighbor[chosen[j]]
             event_out[i, j] = event[chosen[j]]

@@ -40,7 +40,7 @@ class RandomNegatives:
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(src=[0, 0, 1], dst=[2, 3, 4], t=[0, 1, 2], num_nodes=5)
+        >>> stream = EventStream.from_arrays(src=[0, 0, 1], dst=[2, 3, 4], t=[0, 1, 2])
         >>> negatives = RandomNegatives(stream, pool_end=3, known_end=3, seed=0)
         >>> negatives.pool
         array([2, 3, 4])
@@ -108,7 +108,8 @@ class RandomNegatives:
         at_least("count", count, 1)
         if len(counters) != len(sources):
             raise ProtocolError(
-                f"{len(sources)} sources but {len(counters)} positions: expected one of each an event"
+                f"{len(sources)} sources but {len(counters)} positions: expected one of each for "
+                "every event"
             )
         full = np.diff(self._ptr)[sources] == len(self.pool)
         if full.any():

@@ -16,7 +16,7 @@ from ctan.history.index import TemporalIndex
 _STRATEGIES = ("recent", "uniform")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighborhood:
     """The asked nodes and all that is sampled around them; one entry for each distinct key.
 
@@ -89,7 +89,7 @@ def neighborhood(
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(src=[0, 1, 2], dst=[1, 2, 3], t=[0, 1, 2], num_nodes=4)
+        >>> stream = EventStream.from_arrays(src=[0, 1, 2], dst=[1, 2, 3], t=[0, 1, 2])
         >>> hood = neighborhood(TemporalIndex.build(stream), [3, 3], cut=3, k=2, hops=2)
         >>> hood.node, hood.sizes, hood.row
         (array([3, 2, 1]), (1, 2, 3), array([0, 0]))
@@ -117,6 +117,7 @@ def neighborhood(
         index.ptr,
         index.neighbor,
         index.event,
+        index.until,
         asked,
         group,
         groups,
@@ -147,7 +148,7 @@ def ball(hood: Neighborhood, rows: ArrayLike, hops: int) -> NDArray[np.int64]:
 
     Example:
         >>> from ctan.events import EventStream
-        >>> stream = EventStream(src=[0, 1, 2], dst=[1, 2, 3], t=[0, 1, 2], num_nodes=4)
+        >>> stream = EventStream.from_arrays(src=[0, 1, 2], dst=[1, 2, 3], t=[0, 1, 2])
         >>> hood = neighborhood(TemporalIndex.build(stream), [0], cut=3, k=5, hops=3)
         >>> ball(hood, hood.row, 2)
         array([0, 1, 2])
