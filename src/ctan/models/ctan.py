@@ -14,13 +14,22 @@ from ctan.history import ball
 from ctan.models.base import Dims, NodeEncoder
 from ctan.models.state import Rows, State
 from ctan.models.view import Events, Sees, View
-from ctan.nn import AntiSymmetricStep, Incoming, InitialCondition, TimeEncoding, aggregation
+from ctan.nn import (
+    AntiSymmetricStep,
+    Attention,
+    Incoming,
+    InitialCondition,
+    TimeEncoding,
+    aggregation,
+)
 
 #: Where the input x enters: at the event's endpoints (the paper's text), or at every node that is
 #: computed (the paper's code).
 INJECTIONS = ("endpoints", "frontier")
 #: Which nodes an event updates: its endpoints, or all nodes within L hops of them.
 UPDATES = ("endpoints", "ball")
+#: Initial weights: torch's ``default``, or ``isometric``, in which states travel undamped.
+INITS = ("default", "isometric")
 
 
 @dataclass
@@ -68,6 +77,9 @@ class CTAN(NodeEncoder):
         time_dim: size of the time encoding.
         neighbors: how many temporal neighbours each node reads.
         query_time: count :math:`\Delta` from the time of the question instead of :math:`t_v^-`.
+        init: ``default`` or ``isometric``. The latter starts with a path along which a state keeps
+            its norm from node to node: orthogonal values, the identity on the state part of
+            :math:`\psi`, and W and queries scaled by 0.1.
 
     Example:
         >>> CTAN(Dims(nodes=10, edge_dim=2, node_dim=1), dim=8).init_state().last_update.shape
@@ -94,12 +106,15 @@ class CTAN(NodeEncoder):
         time_dim: int = 16,
         neighbors: int = 5,
         query_time: bool = False,
+        init: str = "default",
     ) -> None:
         super().__init__()
         if inject not in INJECTIONS:
             raise unknown_name("injection", inject, INJECTIONS)
         if update not in UPDATES:
             raise unknown_name("update", update, UPDATES)
+        if init not in INITS:
+            raise unknown_name("init", init, INITS)
         self.dims, self.dim, self.steps = dims, dim, steps
         self.inject, self.update, self.final_act = inject, update, final_act
         self.include_self, self.query_time = include_self, query_time
@@ -122,6 +137,8 @@ class CTAN(NodeEncoder):
             query_time=query_time,
             own_entry=inject == "endpoints" and dims.node_dim > 0,
         )
+        if init == "isometric":
+            self._start_isometric()
 
     def init_state(self, device: torch.device | str = "cpu") -> CTANState:
         """All nodes at zero, last active when the stream starts."""
@@ -170,6 +187,18 @@ class CTAN(NodeEncoder):
             layer = self.flow[(step - 1) % len(self.flow)]
             h = layer(h, edges.first(sizes[-1 - step]))
         return torch.tanh(h) if self.final_act else h
+
+    @torch.no_grad()
+    def _start_isometric(self) -> None:
+        if self.initial.kind in ("concat", "tanh_concat"):
+            self.initial.encoder.weight[:, : self.dim] = torch.eye(self.dim)
+        for step in self.flow:
+            step.weight *= 0.1
+            nn.init.orthogonal_(step.phi.value.weight)
+            if isinstance(step.phi, Attention):
+                nn.init.zeros_(step.phi.value.bias)
+                step.phi.query.weight *= 0.1
+                step.phi.query.bias *= 0.1
 
     def _input(self, view: View, injected: Tensor, sizes: tuple[int, ...]) -> Tensor | None:
         if view.x is None:

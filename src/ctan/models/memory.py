@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ctan.history import IntArray
+from ctan.arrays import IntArray
 from ctan.models.base import Dims
 from ctan.models.state import Rows, State
 from ctan.models.view import Events, Features

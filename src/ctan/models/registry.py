@@ -42,7 +42,9 @@ def build(name: str, dims: Dims, **given: Any) -> Model:
         4
     """
     known = options(name)
-    wrong = [str(unknown_name(f"option of {name}", key, known)) for key in given if key not in known]
+    wrong = [
+        str(unknown_name(f"option of {name}", key, known)) for key in given if key not in known
+    ]
     if wrong:
         raise CtanError("\n".join(wrong))
     model: Model = MODELS[name](dims, **given)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ctan.history import IntArray
+from ctan.arrays import IntArray
 
 
 class Rows:

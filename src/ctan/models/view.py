@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from ctan.events import EventStream
-from ctan.history import Batch, IntArray, Neighborhood, TemporalIndex, neighborhood
+from ctan.arrays import IntArray
+from ctan.history import Batch, Neighborhood, TemporalIndex, neighborhood
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Events:
         src: their sources, ``[B]``.
         dst: their destinations, ``[B]``.
         touched: the distinct endpoints, ``[U]``.
-        latest: position of the last event of the batch that touches each, ``[U]``.
+        row: which event of the batch touched each last, ``[U]``.
         partner: the other endpoint of that event (itself for a self-loop), ``[U]``.
 
     Example:
@@ -101,7 +102,7 @@ class Events:
     src: IntArray
     dst: IntArray
     touched: IntArray
-    latest: IntArray
+    row: IntArray
     partner: IntArray
 
     @classmethod
@@ -112,8 +113,12 @@ class Events:
         # The first occurrence in the reversed order is the last one.
         touched, last = np.unique(ends[::-1], return_index=True)
         last = len(ends) - 1 - last
-        partner = ends[last ^ 1]
-        return cls(position, src, dst, touched, position[last // 2], partner)
+        return cls(position, src, dst, touched, row=last // 2, partner=ends[last ^ 1])
+
+    @property
+    def latest(self) -> IntArray:
+        """Position in the stream of the last event of the batch that touches each, ``[U]``."""
+        return self.position[self.row]
 
 
 @dataclass(frozen=True)
@@ -247,7 +252,7 @@ def look(
         seed: of uniform sampling.
     """
     cut = batch.after if observed else batch.cut
-    at = np.concatenate([asked.event, asked.event, np.searchsorted(events.position, events.latest)])
+    at = np.concatenate([asked.event, asked.event, events.row])
     hood = neighborhood(
         index,
         np.concatenate([asked.src, asked.dst, events.touched]),
@@ -259,7 +264,7 @@ def look(
         seed=seed,
         # Before an event an asked node's input is its own affair; once it is observed, its
         # endpoints carry their inputs for every neighbour to see.
-        own_entry=sees.own_entry and not observed,
+        # own_entry=sees.own_entry and not observed,
     )
     row = torch.from_numpy(hood.row).to(features.device, non_blocking=True)
     pairs = len(asked)

@@ -1,0 +1,69 @@
+"""What a task says: which pairs are asked, what they should answer, and which metrics count."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ctan.events import EventStream
+from ctan.history import Batch
+from ctan.models import Asked, Events
+from ctan.tasks.metrics import Metric
+
+#: The parts of a split, in order.
+PHASES = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Where in a run a batch stands.
+
+    Attributes:
+        name: ``train``, ``val`` or ``test``.
+        epoch: which epoch, for what is drawn anew in each; 0 in evaluation.
+
+    Example:
+        >>> Phase("train", 3).training
+        True
+    """
+
+    name: str
+    epoch: int = 0
+
+    @property
+    def training(self) -> bool:
+        """Whether weights are being fitted."""
+        return self.name == "train"
+
+
+class Task(ABC):
+    """A task on a stream of events.
+
+    Attributes:
+        name: as it stands in results.
+        outputs: scores per asked pair.
+        observe_first: whether a batch is observed before its questions are answered (tasks that
+            label what happened), or after (tasks that predict what will happen).
+        metrics: what is measured; the first one selects the best epoch.
+    """
+
+    name: str
+    outputs: int
+    observe_first: bool
+    metrics: tuple[Metric, ...]
+
+    @abstractmethod
+    def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:
+        """The pairs asked about in a batch; none is a valid answer."""
+
+    @abstractmethod
+    def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[np.int64]:
+        """What each asked pair should answer, ``[P]``."""
+
+    @abstractmethod
+    def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
+        """Mean loss of ``scores [P, outputs]`` for ``labels [P]``."""

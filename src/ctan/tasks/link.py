@@ -1,0 +1,74 @@
+"""Future link prediction: will this pair meet now?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from ctan.events import EventStream, Split
+from ctan.history import Batch, RandomNegatives
+from ctan.models import Asked, Events
+from ctan.tasks.base import PHASES, Phase, Task
+from ctan.tasks.metrics import ap, auc
+from ctan.tasks.protocol import Protocol
+
+
+class LinkPrediction(Task):
+    """Tell each event's destination from one that did not occur.
+
+    Negatives are drawn as the paper draws them: from the destinations (or nodes) seen in training
+    while training, in training and validation while validating, and anywhere while testing; a
+    known edge of the splits so far is not drawn unless the protocol says so. The draw depends on
+    the seed, the epoch and the event, never on batch boundaries.
+
+    Args:
+        stream: the whole stream.
+        split: its parts.
+        protocol: the rule of the negatives and their seed.
+
+    Example:
+        >>> from ctan.events import split_by_count
+        >>> stream = EventStream.from_arrays(src=[0] * 8, dst=range(1, 9), t=range(8))
+        >>> task = LinkPrediction(stream, split_by_count(stream), Protocol(negatives_known=True))
+        >>> task.observe_first
+        False
+    """
+
+    name = "link"
+    outputs = 1
+    observe_first = False
+    metrics = (auc, ap)
+
+    def __init__(self, stream: EventStream, split: Split, protocol: Protocol) -> None:
+        ends = (split.train_end, split.val_end, split.end)
+        self.negatives = {
+            phase: RandomNegatives(
+                stream,
+                pool_end=end,
+                known_end=end,
+                reject=not protocol.negatives_known,
+                pool=protocol.negative_pool,
+                seed=protocol.seed,
+            )
+            for phase, end in zip(PHASES, ends, strict=True)
+        }
+
+    def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:
+        """Each event's own pair, then its source with a negative destination."""
+        drawn = self.negatives[phase.name].sample(events.src, events.position, epoch=phase.epoch)
+        row = np.arange(len(events.src))
+        return Asked(
+            src=np.concatenate([events.src, events.src]),
+            dst=np.concatenate([events.dst, drawn[:, 0]]),
+            event=np.concatenate([row, row]),
+        )
+
+    def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[np.int64]:
+        """One for the events, zero for the negatives."""
+        return np.repeat([1, 0], len(events.src))
+
+    def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
+        """Binary cross-entropy."""
+        return F.binary_cross_entropy_with_logits(scores[:, 0], labels.to(scores.dtype))

@@ -1,0 +1,133 @@
+"""How a result was obtained, as a value that is stored with it and printed beside it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from ctan.errors import CtanError, ProtocolError, unknown_name
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "split": ("time", "count", "graph"),
+    "visibility": ("stale", "causal"),
+    "update_from": ("scored", "observed"),
+    "neighbors": ("recent", "uniform"),
+    "negative_pool": ("destinations", "nodes"),
+    "readout": ("dst", "pair"),
+}
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Everything about a run that is neither the data nor the model.
+
+    Attributes:
+        split: ``time`` (quantiles of time), ``count`` (of events) or ``graph`` (of graphs).
+        visibility: ``stale`` (a batch sees the past before the batch) or ``causal`` (an event
+            sees every event of strictly earlier time).
+        update_from: what a model stores: the embedding ``scored``, or one computed once the event
+            is ``observed``. Tasks that observe first store what they observed.
+        neighbors: ``recent`` or ``uniform`` sampling.
+        readout: ``dst`` or ``pair``.
+        negative_pool: negatives are drawn from the ``destinations`` or from all ``nodes``, of the
+            splits so far.
+        negatives_known: whether a known edge may be drawn as a negative.
+        through_time: how many batches back gradients flow: 0, a number, or ``all``.
+        batch_size: events per batch.
+        graph_batch: graphs per batch, where the stream is a union of graphs.
+        seed: of weights, negatives, order and dropout.
+        epochs: at most this many.
+        lr: Adam's learning rate.
+        weight_decay: Adam's weight decay.
+        plateau: epochs without improvement after which the learning rate is halved (0: never).
+        patience: epochs without improvement after which training stops (0: never).
+        validate_every: epochs between validations.
+        clip: largest norm of the gradient (0: any).
+
+    Example:
+        >>> Protocol(epochs=3).through_time
+        0
+    """
+
+    split: str = "time"
+    visibility: str = "stale"
+    update_from: str = "scored"
+    neighbors: str = "recent"
+    readout: str = "pair"
+    negative_pool: str = "destinations"
+    negatives_known: bool = False
+    through_time: int | str = 0
+    batch_size: int = 256
+    graph_batch: int = 128
+    seed: int = 0
+    epochs: int = 10
+    lr: float = 1e-4
+    weight_decay: float = 1e-6
+    plateau: int = 0
+    patience: int = 0
+    validate_every: int = 1
+    clip: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check every field, and name all that are wrong at once."""
+        wrong = []
+        for name, known in _CHOICES.items():
+            if getattr(self, name) not in known:
+                wrong.append(str(unknown_name(name, str(getattr(self, name)), known)))
+        for name in ("batch_size", "graph_batch", "epochs", "validate_every"):
+            if getattr(self, name) < 1:
+                wrong.append(f"{name} is {getattr(self, name)}: expected at least 1.")
+        for name in ("plateau", "patience", "weight_decay", "clip", "lr"):
+            if getattr(self, name) < 0:
+                wrong.append(f"{name} is {getattr(self, name)}: expected at least 0.")
+        horizon = self.through_time
+        if horizon != "all" and (isinstance(horizon, str) or horizon < 0):
+            wrong.append(f"through_time is {horizon!r}: expected 0, a number of batches, or 'all'.")
+        if wrong:
+            raise ProtocolError("\n".join(wrong))
+
+    @property
+    def horizon(self) -> float:
+        """``through_time`` as a number."""
+        return float("inf") if self.through_time == "all" else float(self.through_time)
+
+    def summary(self) -> str:
+        """What a reader must know to compare a number: printed beside each result.
+
+        Example:
+            >>> Protocol().summary()
+            'split time, visibility stale, update scored, neighbours recent, readout pair, negatives destinations without known edges, gradients through 0 batches, batch 256, seed 0'
+        """
+        known = "with" if self.negatives_known else "without"
+        return (
+            f"split {self.split}, visibility {self.visibility}, update {self.update_from}, "
+            f"neighbours {self.neighbors}, readout {self.readout}, negatives "
+            f"{self.negative_pool} {known} known edges, gradients through {self.through_time} "
+            f"batches, batch {self.batch_size}, seed {self.seed}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, for a run folder."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Protocol:
+        """The protocol of a run folder; unknown fields are named."""
+        return cls().with_(**given)
+
+    def with_(self, **changes: Any) -> Protocol:
+        """The same with some fields changed; unknown ones are named.
+
+        Example:
+            >>> Protocol().with_(epoch=3)
+            Traceback (most recent call last):
+            ...
+            ctan.errors.CtanError: unknown protocol field 'epoch': did you mean 'epochs'? ...
+        """
+        known = {field.name for field in fields(self)}
+        wrong = [
+            str(unknown_name("protocol field", key, known)) for key in changes if key not in known
+        ]
+        if wrong:
+            raise CtanError("\n".join(wrong))
+        return replace(self, **changes)

@@ -1,0 +1,193 @@
+"""Everything a run needs that does not change while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ctan.errors import ProtocolError
+from ctan.events import (
+    EventStream,
+    GraphSplit,
+    Split,
+    split_by_count,
+    split_by_graph,
+    split_by_time,
+)
+from ctan.history import (
+    Batch,
+    Lockstep,
+    TemporalIndex,
+    causal,
+    chronological,
+    elapsed_statistics,
+    time_groups,
+)
+from ctan.models import Dims, Features, Model, NodeEncoder, State, View, build
+from ctan.nn import Readout
+from ctan.tasks import Phase, Protocol, Task, make_task
+
+SPLITS = {"time": split_by_time, "count": split_by_count, "graph": split_by_graph}
+
+
+class Predictor(nn.Module):
+    """A model and the readout of its embeddings: the weights of a run.
+
+    Args:
+        model: a node or pair encoder.
+        readout: from embeddings to scores.
+
+    Example:
+        >>> from ctan.models import build
+        >>> predictor = Predictor(build("jodie", Dims(nodes=3), dim=4), Readout(4))
+        >>> sum(p.numel() for p in predictor.parameters())
+        285
+    """
+
+    def __init__(self, model: Model, readout: Readout) -> None:
+        super().__init__()
+        self.model, self.readout = model, readout
+
+    def score(self, state: State, view: View, recall: bool = False) -> tuple[Tensor, Tensor | None]:
+        """Scores ``[P, outputs]`` of the asked pairs, and the embeddings if nodes have one each.
+
+        Args:
+            state: what the model remembers.
+            view: what it may see.
+            recall: read the embeddings that observing left, instead of embedding.
+        """
+        if not isinstance(self.model, NodeEncoder):
+            return self.readout(*self.model.embed_pairs(state, view)), None
+        z = self.model.recall(state, view) if recall else self.model.embed(state, view)
+        # The readout's first layer once per node, not once per pair.
+        source, destination = self.readout.source(z), self.readout.destination(z)
+        if source is not None:
+            source = source[view.src]
+        return self.readout.combine(source, destination[view.dst]), z
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stream, a task, a model and a protocol, prepared to be played.
+
+    Attributes:
+        stream: the events.
+        parts: training, validation and test.
+        index: who met whom.
+        features: the feature tables, on the device.
+        task: what is asked.
+        protocol: how.
+        predictor: model and readout.
+    """
+
+    stream: EventStream
+    parts: Split | GraphSplit
+    index: TemporalIndex
+    features: Features
+    task: Task
+    protocol: Protocol
+    predictor: Predictor
+    _lockstep: Lockstep | None = field(repr=False, default=None)
+
+    @classmethod
+    def prepare(
+        cls,
+        stream: EventStream,
+        task: str,
+        model: str,
+        options: dict[str, Any],
+        protocol: Protocol,
+        device: str | torch.device = "cpu",
+    ) -> Stage:
+        """Split, index and build; torch's generator gives the weights.
+
+        Example:
+            >>> from ctan.datasets import path_graphs
+            >>> stage = Stage.prepare(path_graphs(3), "sequence", "ctan", {"dim": 4}, Protocol(split="graph"))
+            >>> len(stage.parts.train)
+            700
+        """
+        parts = SPLITS[protocol.split](stream)
+        asking = make_task(task, stream, parts, protocol)
+        dims = measure(stream, parts)
+        encoder = build(model, dims, **options)
+        readout = Readout(encoder.dim, asking.outputs, protocol.readout)
+        if protocol.visibility == "causal" and isinstance(parts, GraphSplit):
+            raise ProtocolError(
+                "visibility 'causal' is about events of one stream; in a union of graphs each "
+                "graph's events follow one another anyway: use 'stale'."
+            )
+        return cls(
+            stream=stream,
+            parts=parts,
+            index=TemporalIndex.build(stream),
+            features=Features.of(stream, device),
+            task=asking,
+            protocol=protocol,
+            predictor=Predictor(encoder, readout).to(device),
+            _lockstep=Lockstep.build(stream) if isinstance(parts, GraphSplit) else None,
+        )
+
+    @property
+    def device(self) -> torch.device:
+        """Where tensors live."""
+        return self.features.device
+
+    def segments(self, phase: Phase) -> Iterator[Iterable[Batch]]:
+        """The batches of a phase, in segments between which no gradient flows.
+
+        A stream is one segment; a union of graphs has one for each group of graphs, in a new
+        order in each epoch of training.
+        """
+        protocol = self.protocol
+        if isinstance(self.parts, GraphSplit):
+            graphs = getattr(self.parts, phase.name)
+            if phase.training:
+                graphs = np.random.default_rng([protocol.seed, phase.epoch]).permutation(graphs)
+            assert self._lockstep is not None
+            yield from self._lockstep.segments(graphs, protocol.graph_batch)
+        else:
+            part = getattr(self.parts, phase.name)
+            if protocol.visibility == "stale":
+                yield chronological(part.start, part.stop, protocol.batch_size)
+            elif self.predictor.model.stateful:
+                yield time_groups(self.stream, part.start, part.stop)
+            else:
+                yield causal(self.stream, self.index, part.start, part.stop, protocol.batch_size)
+
+    def batches(self, phase: Phase) -> int:
+        """How many batches a phase has."""
+        if isinstance(self.parts, Split) and self.protocol.visibility == "stale":
+            part = getattr(self.parts, phase.name)
+            return -(-(part.stop - part.start) // self.protocol.batch_size)
+        return sum(sum(1 for _ in segment) for segment in self.segments(phase))
+
+
+def measure(stream: EventStream, parts: Split | GraphSplit) -> Dims:
+    """What a model must know of a stream beforehand; elapsed times from the training part only.
+
+    Example:
+        >>> from ctan.datasets import path_graphs
+        >>> stream = path_graphs(9)
+        >>> dims = measure(stream, split_by_graph(stream))
+        >>> dims.elapsed_mean, round(dims.elapsed_std, 5)
+        (2.1875, 2.09818)
+    """
+    if isinstance(parts, Split):
+        mean, std = elapsed_statistics(stream, parts.train.start, parts.train.stop)
+    else:
+        chosen = np.flatnonzero(np.isin(stream.graph, parts.train))
+        mean, std = elapsed_statistics(stream, positions=chosen)
+    return Dims(
+        nodes=stream.num_nodes,
+        edge_dim=stream.edge_dim,
+        node_dim=stream.node_dim,
+        start=stream.t[0].item() if len(stream) else 0,
+        elapsed_mean=mean,
+        elapsed_std=std,
+    )
