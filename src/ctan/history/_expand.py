@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ctan.history._counter import mix
 from ctan.history._segment import choose, count_visible
-from ctan.history._table import locate, new_table
+from ctan.history._table import Table, locate, new_table
 
 Ints = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
@@ -73,16 +73,10 @@ def expand(
     Returns:
         node [M], group [M], row [Q], sizes [hops + 1], slot [T, K], event [T, K] and count [M].
     """
-    # Room for one hop at once; no more than all keys there are.
-    capacity = len(asked)
-    if hops > 0:
-        capacity = max(capacity, min(capacity * (k + 1), (len(ptr) - 1) * len(cuts)))
-    capacity += k + 1
-    node, group = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    table = new_table(capacity)
-    total = 0
-
+    node, group = np.empty(len(asked), np.int64), np.empty(len(asked), np.int64)
+    table = new_table(len(asked))
     row = np.empty(len(asked), np.int64)
+    total = 0
     for q in range(len(asked)):
         place = locate(table, node, group, asked[q], asked_group[q])
         if table[place] < 0:
@@ -93,39 +87,26 @@ def expand(
 
     sizes = np.empty(hops + 1, np.int64)
     sizes[0] = total
-    slot, slot_event = np.empty((0, k), np.int64), np.empty((0, k), np.int64)
+    slot, met = np.empty((0, k), np.int64), np.empty((0, k), np.int64)
     count = np.empty(0, np.int64)
-    chosen = np.empty(k, np.int64)
-    widest = 1
     done = 0
     for hop in range(hops):
         rim = total
-        slot, slot_event = _rows_grown(slot, rim), _rows_grown(slot_event, rim)
-        count = _grown(count, rim)
-        for entry in range(done, rim):
-            if total + k > len(node):
-                node, group = _grown(node, 2 * len(node)), _grown(group, 2 * len(group))
-                table = new_table(len(node))
-                for old in range(total):
-                    table[locate(table, node, group, node[old], group[old])] = old
-            u, g = node[entry], group[entry]
-            present = choose(event, until, ptr[u], ptr[u + 1], cuts[g], k, uniform, seed, u, chosen)
-            for j in range(present):
-                v = np.int64(neighbor[chosen[j]])
-                place = locate(table, node, group, v, g)
-                if table[place] < 0:
-                    table[place] = total
-                    node[total], group[total] = v, g
-                    total += 1
-                slot[entry, j] = table[place]
-                slot_event[entry, j] = event[chosen[j]]
-            slot[entry, present:] = 0
-            slot_event[entry, present:] = 0
-            count[entry] = present
-            widest = max(widest, present)
+        slot, met, count = _rows_grown(slot, rim), _rows_grown(met, rim), _grown(count, rim)
+        room = min(total + (rim - done) * k, (len(ptr) - 1) * len(cuts))
+        if room > len(node):
+            node, group = _grown(node, room), _grown(group, room)
+            table = new_table(room)
+            for entry in range(total):
+                table[locate(table, node, group, node[entry], group[entry])] = entry
+        total = _add_hop(
+            ptr, neighbor, event, until, cuts, k, uniform, seed,
+            done, rim, table, node, group, slot, met, count,
+        )  # fmt: skip
         done = rim
         sizes[hop + 1] = total
 
+    widest = max(1, count.max()) if done else 1
     count = _grown(count, total)
     for entry in range(done, total):
         u = node[entry]
@@ -136,9 +117,53 @@ def expand(
         row,
         sizes,
         slot[:, :widest].copy(),
-        slot_event[:, :widest].copy(),
+        met[:, :widest].copy(),
         count,
     )
+
+
+@njit(cache=True, nogil=True)
+def _add_hop(
+    ptr: Int64,
+    neighbor: Ints,
+    event: Ints,
+    until: Int64,
+    cuts: Int64,
+    k: int,
+    uniform: bool,
+    seed: int,
+    done: int,
+    rim: int,
+    table: Table,
+    node: Int64,
+    group: Int64,
+    slot: Int64,
+    met: Int64,
+    count: Int64,
+) -> int:
+    """Fill the slots of entries [done, rim), numbering whom they meet first; return the new total.
+
+    All buffers have room: arrays that are never replaced in the loop cost it no reference counts.
+    """
+    total = rim
+    chosen = np.empty(k, np.int64)
+    for entry in range(done, rim):
+        u, g = node[entry], group[entry]
+        present = choose(event, until, ptr[u], ptr[u + 1], cuts[g], k, uniform, seed, u, chosen)
+        for j in range(present):
+            v = np.int64(neighbor[chosen[j]])
+            place = locate(table, node, group, v, g)
+            if table[place] < 0:
+                table[place] = total
+                node[total], group[total] = v, g
+                total += 1
+            slot[entry, j] = table[place]
+            met[entry, j] = event[chosen[j]]
+        for j in range(present, k):
+            slot[entry, j] = 0
+            met[entry, j] = 0
+        count[entry] = present
+    return total
 
 
 @njit(cache=True, nogil=True)

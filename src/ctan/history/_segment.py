@@ -20,7 +20,7 @@ Ints = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def prefix_end(event: Ints, start: int, stop: int, cut: int) -> int:
     """First place of the segment [start, stop) whose event is at or after the cut."""
     if start == stop or event[stop - 1] < cut:  # the usual case where a stream is being followed
@@ -35,23 +35,23 @@ def prefix_end(event: Ints, start: int, stop: int, cut: int) -> int:
     return low
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def count_visible(event: Ints, until: Int64, start: int, stop: int, cut: int, enough: int) -> int:
     """Number of visible entries of the segment [start, stop), or `enough` where it is less."""
+    if len(until) == 0 and stop - start > enough:  # the first `enough` decide
+        stop = start + enough
+    end: int = prefix_end(event, start, stop, cut)
     if len(until) == 0:
-        if stop - start > enough:  # the first `enough` decide
-            stop = start + enough
-        return prefix_end(event, start, stop, cut) - start
+        return end - start
     n = 0
-    for place in range(prefix_end(event, start, stop, cut) - 1, start - 1, -1):
-        if n == enough:
-            break
-        if until[event[place]] >= cut:
-            n += 1
+    for place in range(end - 1, start - 1, -1):
+        n += until[event[place]] >= cut
+        if n >= enough:
+            return enough
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def choose(
     event: Ints,
     until: Int64,
@@ -66,20 +66,32 @@ def choose(
 ) -> int:
     """Write the places of min(k, n) of the n visible entries, latest first; return how many."""
     end = prefix_end(event, start, stop, cut)
-    n = end - start
+    m: int
     if len(until):
-        n = count_visible(event, until, start, stop, cut, n if uniform else min(k, n))
-    m = min(k, n)
-    if uniform and n > k:
-        state = mix(mix(mix(np.uint64(0), seed), node), cut)
-        _choose_ranks(n, k, state, chosen)
-    else:
-        for j in range(m):
-            chosen[j] = j
-    if len(until) == 0:
-        for j in range(m):
-            chosen[j] = end - 1 - chosen[j]
+        m = _choose_alive(event, until, start, end, cut, k, uniform, seed, node, chosen)
         return m
+    m = _choose_ranks(end - start, k, uniform, seed, node, cut, chosen)
+    for j in range(m):
+        chosen[j] = end - 1 - chosen[j]
+    return m
+
+
+@njit(cache=True, nogil=True)
+def _choose_alive(
+    event: Ints,
+    until: Int64,
+    start: int,
+    end: int,
+    cut: int,
+    k: int,
+    uniform: bool,
+    seed: int,
+    node: int,
+    chosen: Int64,
+) -> int:
+    """Choose among the entries of [start, end) that are not dead: find the chosen ranks' places."""
+    n = count_visible(event, until, start, end, cut, end - start if uniform else k)
+    m: int = _choose_ranks(n, k, uniform, seed, node, cut, chosen)
     rank, j, place = 0, 0, end
     while j < m:
         place -= 1
@@ -91,21 +103,32 @@ def choose(
     return m
 
 
-@njit(cache=True, nogil=True)
-def _choose_ranks(n: int, k: int, state: np.uint64, chosen: Int64) -> None:
-    """Write k distinct numbers of [0, n), n > k, rising; every subset equally likely.
-
-    Floyd's sampling: for j = n-k, ..., n-1 draw r in [0, j] and take r, or j where r was taken.
-    """
-    for j in range(n - k, n):
-        taken = j - (n - k)
-        draw = below(mix(state, j), j + 1)
-        for i in range(taken):
-            if chosen[i] == draw:
+@njit(cache=True, nogil=True, forceinline=True)
+def _choose_ranks(
+    n: int, k: int, uniform: bool, seed: int, node: int, cut: int, chosen: Int64
+) -> int:
+    """Write min(k, n) distinct numbers of [0, n), rising: the first ones, or any, all alike."""
+    if uniform and n > k:
+        state = mix(mix(mix(np.uint64(0), seed), node), cut)
+        for j in range(n - k, n):  # Floyd: draw r in [0, j] and take r, or j where r was taken
+            taken = j - (n - k)
+            draw = below(mix(state, j), j + 1)
+            if _holds(chosen, taken, draw):
                 draw = j
-                break
-        place = taken
-        while place > 0 and chosen[place - 1] > draw:
-            chosen[place] = chosen[place - 1]
-            place -= 1
-        chosen[place] = draw
+            while taken > 0 and chosen[taken - 1] > draw:
+                chosen[taken] = chosen[taken - 1]
+                taken -= 1
+            chosen[taken] = draw
+        return k
+    m = min(k, n)
+    for j in range(m):
+        chosen[j] = j
+    return m
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _holds(chosen: Int64, length: int, value: int) -> bool:
+    for i in range(length):  # noqa: SIM110  (numba has no `any` of a generator)
+        if chosen[i] == value:
+            return True
+    return False

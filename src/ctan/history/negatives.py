@@ -120,7 +120,9 @@ class RandomNegatives:
                 f"at position {counters[first]}. Leave these events out, draw from pool='nodes', "
                 "or use reject=False"
             )
-        return _draw(self.pool, self._ptr, self._known, sources, counters, self.seed, epoch, count)
+        tables = self.pool, self._ptr, self._known
+        drawn: Int64 = _draw(*tables, sources, counters, self.seed, epoch, count)
+        return drawn
 
 
 def _kept(column: Int64, counted: NDArray[np.bool_], end: int) -> Int64:
