@@ -2,8 +2,10 @@
 
 from ctan.events.kinds import EventKind
 from ctan.events.names import NodeNames
+from ctan.events.read import from_frame, read_events
 from ctan.events.splits import GraphSplit, Split, split_by_count, split_by_graph, split_by_time
 from ctan.events.stream import EventStream
+from ctan.events.write import write_events
 
 __all__ = [
     "EventKind",
@@ -11,7 +13,10 @@ __all__ = [
     "GraphSplit",
     "NodeNames",
     "Split",
+    "from_frame",
+    "read_events",
     "split_by_count",
     "split_by_graph",
     "split_by_time",
+    "write_events",
 ]

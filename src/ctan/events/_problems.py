@@ -31,9 +31,16 @@ class Problems:
         self.source = source
         self.row_name = row_name
         self.found: list[str] = []
+        self._called: dict[str, str | None] = {}
+
+    def named(self, called: dict[str, str | None]) -> Problems:
+        """From here on, name columns as the input calls them; the same object."""
+        self._called = called
+        return self
 
     def add(self, column: str, row: int | None, given: str, expected: str, repair: str) -> None:
         """Note one problem; `row` is None where the whole column is meant."""
+        column = self._called.get(column) or column
         place = f"column {column!r}" + (f", {self.row_name(row)}" if row is not None else "")
         self.found.append(f"{place}: got {given}, expected {expected}. To repair: {repair}.")
 

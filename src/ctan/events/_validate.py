@@ -12,7 +12,8 @@ from ctan.events.kinds import EventKind
 
 Array = npt.NDArray[Any]
 UNITS = ("s", "ms", "us", "ns")
-INT64_MAX = np.iinfo(np.int64).max
+INT64_MAX = int(np.iinfo(np.int64).max)
+_EXACT = 2.0**53  # up to here, float64 holds every integer
 _PER_EVENT = ("src", "dst", "t", "msg", "y", "graph", "kind")
 
 
@@ -21,12 +22,15 @@ def validate(columns: dict[str, Any], problems: Problems, sorted_later: bool) ->
 
     A column that is not of the right type or length is left out of the checks that follow.
     """
+    for name in ("src", "dst", "t"):
+        if columns[name] is None and not problems.found:
+            problems.add(name, None, "None", "a column", "give one value per event")
     given = {name: columns.get(name) for name in ("src", "dst", "graph")}
     out: dict[str, Any] = {
         name: None if values is None else _integers(problems, name, values)
         for name, values in given.items()
     }
-    t, unit = _times(problems, columns["t"])
+    t, unit = (None, None) if columns["t"] is None else _times(problems, columns["t"])
     out["t"] = t
     out["t_unit"] = columns.get("t_unit") or unit
     for name in ("msg", "x", "x_update"):
@@ -82,6 +86,10 @@ def _array(problems: Problems, name: str, values: Any, ndim: int) -> Array | Non
         hint = "reshape it" + (" to [rows, features]" if ndim == 2 else " to [events]")
         problems.add(name, None, f"an array of shape {list(array.shape)}", expected, hint)
         return None
+    # numpy turns a list of integers of which one is beyond int64 into floats, and rounds them
+    rounded = array.dtype.kind == "f" and not hasattr(values, "dtype") and ndim == 1
+    if rounded and np.any(np.abs(array) >= _EXACT):
+        array = np.array(list(values), dtype=object)
     if array.dtype.kind == "O":
         return _from_objects(problems, name, array)
     return array
@@ -95,20 +103,25 @@ def _from_objects(problems: Problems, name: str, array: Array) -> Array | None:
         name, ~is_number, lambda row: repr(flat[row]), "numbers", "convert the column to numbers"
     ):
         return None
-    if all(isinstance(v, int | np.integer) for v in flat):
-        beyond = np.array([not -INT64_MAX - 1 <= v <= INT64_MAX for v in flat], dtype=bool)
-        if _beyond_int64(problems, name, beyond, flat):
-            return None
-        return array.astype(np.int64)
-    return array.astype(np.float64)
+    is_int = [isinstance(v, int | np.integer) for v in flat]
+    largest = INT64_MAX if all(is_int) else int(_EXACT)  # what the column can hold exactly
+    beyond = np.array(
+        [i and abs(v) > largest for i, v in zip(is_int, flat, strict=True)], dtype=bool
+    )
+    if _beyond_int64(problems, name, beyond, flat, largest):
+        return None
+    return array.astype(np.int64 if all(is_int) else np.float64)
 
 
-def _beyond_int64(problems: Problems, name: str, bad: Array, values: Array) -> bool:
+def _beyond_int64(
+    problems: Problems, name: str, bad: Array, values: Array, largest: int = INT64_MAX
+) -> bool:
+    kept = "int64" if largest == INT64_MAX else "float64, as the column has fractions"
     return problems.add_rows(
         name,
         bad,
         lambda row: str(values[row]),
-        f"integers within int64 (at most {INT64_MAX})",
+        f"integers that fit {kept} (at most {largest})",
         "use a coarser unit, or count from a later origin" if name == "t" else "number them anew",
     )
 
@@ -124,7 +137,7 @@ def _integers(problems: Problems, name: str, values: Any) -> Array | None:
     if array.dtype.kind == "u" and _beyond_int64(problems, name, array > INT64_MAX, array):
         return None
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        whole = (array == np.rint(array)) & (np.abs(array) < 2.0**53)
+        whole = (array == np.rint(array)) & (np.abs(array) <= _EXACT)
         if problems.add_rows(name, ~whole, lambda row: str(array[row]), "whole numbers", repair):
             return None
     elif array.dtype.kind not in "iu":
@@ -154,9 +167,10 @@ def _times(problems: Problems, values: Any) -> tuple[Array | None, str | None]:
 
 
 def _from_datetimes(problems: Problems, array: Array) -> tuple[Array | None, str | None]:
-    problems.add_rows(
+    if problems.add_rows(
         "t", np.isnat(array), lambda row: "NaT (no time)", "a time in every row", "drop the row"
-    )
+    ):
+        return None, None
     unit, count = np.datetime_data(array.dtype)
     if unit not in UNITS or count != 1:
         finer = array.astype("datetime64[s]")
@@ -166,17 +180,21 @@ def _from_datetimes(problems: Problems, array: Array) -> tuple[Array | None, str
     return array.astype(np.int64), unit
 
 
-def _check_finite(problems: Problems, name: str, array: Array) -> None:
-    bad: Array = np.logical_not(np.isfinite(array))
-    by_row: Array = bad if bad.ndim == 1 else bad.any(axis=1)
+def _check_finite(problems: Problems, name: str, array: Array, given: Array | None = None) -> None:
+    """Note the first row that is not finite, as it was `given` before any conversion."""
+    bad: npt.NDArray[np.bool_] = np.asarray(np.isfinite(array))
+    np.logical_not(bad, out=bad)
+    shown = array if given is None else given
 
-    def given(row: int) -> str:
+    def say(row: int) -> str:
         if bad.ndim == 1:
-            return str(array[row])
-        return f"{array[row][bad[row]][0]} (feature {int(np.argmax(bad[row]))})"
+            return str(shown[row])
+        feature = int(np.argmax(bad[row]))
+        return f"{shown[row, feature]} (feature {feature})"
 
     expected = "finite values within " + ("float64" if name == "t" else "float32")
-    problems.add_rows(name, by_row, given, expected, "drop the row, or fill it in")
+    by_row = bad if bad.ndim == 1 else np.asarray(bad.any(axis=1))
+    problems.add_rows(name, by_row, say, expected, "drop the row, or fill it in")
 
 
 def _features(problems: Problems, name: str, values: Any) -> Array | None:
@@ -188,9 +206,9 @@ def _features(problems: Problems, name: str, values: Any) -> Array | None:
         problems.add(name, None, given, "numbers", "convert the column to numbers")
         return None
     with np.errstate(over="ignore"):  # beyond float32 is infinite, and reported below
-        array = array.astype(np.float32, copy=False)
-    _check_finite(problems, name, array)
-    return array
+        features = array.astype(np.float32, copy=False)
+    _check_finite(problems, name, features, given=array)
+    return features
 
 
 def _labels(problems: Problems, values: Any) -> Array | None:

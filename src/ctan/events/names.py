@@ -32,6 +32,9 @@ class NodeNames(Sequence[str]):
     def __init__(self, names: Sequence[str], num_sources: int | None = None) -> None:
         self._names = tuple(names)
         self.num_sources = num_sources
+        if "" in self._names:
+            row = self._names.index("")
+            raise DataError(f"column 'names', row {row}: got an empty name; name every node.")
         repeated = len(self._ids[0]) + len(self._ids[1]) != len(self._names)
         if repeated:
             seen: set[tuple[int, str]] = set()
