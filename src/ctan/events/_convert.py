@@ -86,7 +86,7 @@ def numbers(problems: Problems, name: str, column: pa.Array) -> Array | None:
         "use a coarser unit or a later origin; long ids are names: relabel=True (--relabel)",
     ) or problems.add_rows(
         name,
-        whole & (np.abs(values) > 2.0**53),
+        whole & (np.abs(values) >= 2.0**53),
         lambda row: column[row].as_py(),
         "integers that float64 holds exactly, in a column with fractions",
         "write all of the column as integers, in a finer unit",

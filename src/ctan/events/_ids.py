@@ -31,13 +31,15 @@ def node_ids(
     """Ids of sources and destinations, and the vocabulary if they came as names.
 
     Whole numbers are ids as they stand, unless `relabel` takes them as names. In a file of text,
-    a column of numbers is numbers. `bipartite` tells sources and destinations apart: ids of
-    destinations follow the largest source, and vocabularies are separate.
+    a column of numbers is numbers, or names where a vocabulary is given. `bipartite` tells
+    sources and destinations apart: ids of destinations follow the largest source, and
+    vocabularies are separate.
     """
     missing = [no_value(problems, *pair) for pair in zip(columns, (src, dst), strict=True)]
     if any(missing) or not len(src):
         return None, None, None
-    if names is not None or relabel or not (_numeric(src, text) and _numeric(dst, text)):
+    as_ids = _numeric(src, text) and _numeric(dst, text) and not relabel
+    if not as_ids or (names is not None and text):
         return _from_names(
             problems, columns, src.cast(pa.string()), dst.cast(pa.string()), bipartite, names
         )
@@ -46,9 +48,15 @@ def node_ids(
         return None, None, None
     for name, values in zip(columns, ids, strict=True):
         _check_dense(problems, name, values)
-    if bipartite and ids[0].dtype.kind in "iu" and ids[1].dtype.kind in "iu" and ids[1].min() >= 0:
+    if (
+        bipartite
+        and names is None
+        and ids[0].dtype.kind in "iu"
+        and ids[1].dtype.kind in "iu"
+        and ids[1].min() >= 0
+    ):
         ids[1] = ids[1].astype(np.int64) + (int(ids[0].max()) + 1)
-    return ids[0], ids[1], None
+    return ids[0], ids[1], names
 
 
 def _numeric(column: pa.Array, text: bool) -> bool:

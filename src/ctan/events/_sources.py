@@ -180,7 +180,8 @@ def _units(schema: pa.Schema) -> dict[str, str]:
 def _npz(path: Path) -> Source:
     extras: dict[str, Any] = {}
     events: dict[str, Any] = {}
-    with np.load(path, allow_pickle=False) as archive:
+    # Opened here, as numpy leaves a file open that turns out not to be an archive.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         for name in archive.files:
             try:
                 array = archive[name]

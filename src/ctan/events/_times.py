@@ -74,12 +74,14 @@ def _timestamps(
 ) -> tuple[npt.NDArray[Any] | None, str | None]:
     """Text or timestamps as integers of `unit`; `parsed` is the type that holds them exactly."""
     final = pa.timestamp(unit or parsed.unit, parsed.tz)
-    expected = {parsed: "a time that exists, within int64", final: f"whole times in {final.unit!r}"}
-    for target in (parsed, final):
+    steps = [(parsed, "a time that exists, within int64", "correct the time")]
+    if final != parsed:
+        repair = f"use unit={parsed.unit!r}"
+        steps.append((final, f"whole times in {final.unit!r}, within int64", repair))
+    for target, expected, repair in steps:
         row = first_bad_row(column, target)
         if row is not None:
-            repair = "correct the time" if target == parsed else f"use unit={parsed.unit!r}"
-            problems.add(name, row, repr(str(column[row].as_py())), expected[target], repair)
+            problems.add(name, row, repr(str(column[row].as_py())), expected, repair)
             return None, unit
         column = column.cast(target)
     return column.cast(pa.int64()).to_numpy(), final.unit
