@@ -1,4 +1,4 @@
-"""T-PathGraph: what did the first node of a temporal path carry? (section 4.1 of the paper)"""
+"""T-PathGraph: what did the first node of a temporal path carry? Section 4.1 of the paper."""
 
 from __future__ import annotations
 

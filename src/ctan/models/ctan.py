@@ -19,6 +19,7 @@ from ctan.nn import (
     Attention,
     Incoming,
     InitialCondition,
+    Mean,
     TimeEncoding,
     aggregation,
 )
@@ -184,21 +185,28 @@ class CTAN(NodeEncoder):
         edges = self._edges(state, view, sizes[-2])
         # Step l is needed only by the nodes from which L - l further steps lead to the asked ones.
         for step in range(1, self.steps + 1):
-            layer = self.flow[(step - 1) % len(self.flow)]
+            layer = self.layers[(step - 1) % len(self.flow)]
             h = layer(h, edges.first(sizes[-1 - step]))
         return torch.tanh(h) if self.final_act else h
+
+    @property
+    def layers(self) -> list[AntiSymmetricStep]:
+        """The distinct Euler steps: one if they share weights."""
+        return [cast(AntiSymmetricStep, layer) for layer in self.flow]
 
     @torch.no_grad()
     def _start_isometric(self) -> None:
         if self.initial.kind in ("concat", "tanh_concat"):
-            self.initial.encoder.weight[:, : self.dim] = torch.eye(self.dim)
-        for step in self.flow:
-            step.weight *= 0.1
-            nn.init.orthogonal_(step.phi.value.weight)
-            if isinstance(step.phi, Attention):
-                nn.init.zeros_(step.phi.value.bias)
-                step.phi.query.weight *= 0.1
-                step.phi.query.bias *= 0.1
+            encoder = cast(nn.Linear, self.initial.encoder)
+            encoder.weight[:, : self.dim] = torch.eye(self.dim)
+        for layer in self.layers:
+            layer.weight.mul_(0.1)
+            if isinstance(layer.phi, Attention | Mean):
+                nn.init.orthogonal_(layer.phi.value.weight)
+            if isinstance(layer.phi, Attention):
+                nn.init.zeros_(layer.phi.value.bias)
+                layer.phi.query.weight.mul_(0.1)
+                layer.phi.query.bias.mul_(0.1)
 
     def _input(self, view: View, injected: Tensor, sizes: tuple[int, ...]) -> Tensor | None:
         if view.x is None:

@@ -1,4 +1,4 @@
-"""The memory that TGN, JODIE and DyRep share: pending messages, applied when a node is next read."""
+"""The memory of TGN, JODIE and DyRep: pending messages, applied when a node is next read."""
 
 from __future__ import annotations
 

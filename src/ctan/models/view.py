@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ctan.events import EventStream
 from ctan.arrays import IntArray
+from ctan.events import EventStream
 from ctan.history import Batch, Neighborhood, TemporalIndex, neighborhood
 
 

@@ -1,4 +1,4 @@
-r"""The aggregation :math:`\Phi` of temporal neighbours: "any function that aggregates nodes and edges".
+r"""The aggregation :math:`\Phi`: "any function that aggregates nodes and edges" of the past.
 
 All have one signature: ``phi(h [M, d], edges) -> [T, d]``, where the targets are the first ``T``
 rows of ``h``. A node without neighbours gets zeros.
@@ -35,7 +35,8 @@ class Attention(nn.Module):
 
     Example:
         >>> phi = Attention(4, edge_dim=2, heads=2)
-        >>> edges = Incoming(torch.tensor([[1]]), torch.tensor([[False]]), torch.zeros(2), torch.zeros(1, 1, 2))
+        >>> slot, absent = torch.tensor([[1]]), torch.tensor([[False]])
+        >>> edges = Incoming(slot, absent, count=torch.zeros(2), attr=torch.zeros(1, 1, 2))
         >>> phi(torch.ones(2, 4), edges).tolist()
         [[0.0, 0.0, 0.0, 0.0]]
     """
@@ -65,7 +66,8 @@ class Attention(nn.Module):
         # A finite floor, not -inf: a node without neighbours would otherwise get NaN, not zeros.
         score = score.masked_fill(~present, torch.finfo(score.dtype).min)
         alpha = F.dropout(torch.softmax(score, dim=1) * present, self.dropout, self.training)
-        return (alpha.unsqueeze(-1) * v).sum(1).view(targets, self.dim)
+        out: Tensor = (alpha.unsqueeze(-1) * v).sum(1).view(targets, self.dim)
+        return out
 
     def extra_repr(self) -> str:
         """Sizes, for printing."""
@@ -73,7 +75,9 @@ class Attention(nn.Module):
 
 
 class Mean(nn.Module):
-    r"""Mean of the transformed neighbours: :math:`\Phi_u = \frac{1}{|N_u|}\sum_v (V h_v + V_e \hat e_{uv})`.
+    r"""Mean of the transformed neighbours.
+
+    .. math:: \Phi_u = \frac{1}{|N_u|}\sum_v (V h_v + V_e \hat e_{uv})
 
     Free of :math:`h_u`, so the paper's propositions hold for it as stated.
 
@@ -82,7 +86,8 @@ class Mean(nn.Module):
         edge_dim: size of the edge attributes.
 
     Example:
-        >>> edges = Incoming(torch.tensor([[1, 1]]), torch.tensor([[True, True]]), torch.tensor([2, 2]), torch.zeros(1, 2, 1))
+        >>> slot, present = torch.tensor([[1, 1]]), torch.tensor([[True, True]])
+        >>> edges = Incoming(slot, present, torch.tensor([2, 2]), attr=torch.zeros(1, 2, 1))
         >>> Mean(4, edge_dim=1)(torch.ones(2, 4), edges).shape
         torch.Size([1, 4])
     """
@@ -113,13 +118,16 @@ class Mean(nn.Module):
 
 
 class NormalisedSum(Mean):
-    r"""The sum of a graph convolution: :math:`\Phi_u = \sum_v \frac{V h_v + V_e \hat e_{uv}}{\sqrt{c_u c_v}}`.
+    r"""The normalised sum of a graph convolution.
+
+    .. math:: \Phi_u = \sum_v \frac{V h_v + V_e \hat e_{uv}}{\sqrt{c_u c_v}}
 
     :math:`c` is the number of (sampled) temporal neighbours, the node itself included where the
     layer includes it. Free of :math:`h_u` otherwise.
 
     Example:
-        >>> edges = Incoming(torch.tensor([[1]]), torch.tensor([[True]]), torch.tensor([1, 4]), torch.zeros(1, 1, 0))
+        >>> slot, present = torch.tensor([[1]]), torch.tensor([[True]])
+        >>> edges = Incoming(slot, present, torch.tensor([1, 4]), attr=torch.zeros(1, 1, 0))
         >>> NormalisedSum(4, edge_dim=0).weights(edges, torch.float32)
         tensor([[0.5000]])
     """

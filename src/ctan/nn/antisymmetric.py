@@ -58,7 +58,8 @@ class AntiSymmetricStep(nn.Module):
     Example:
         >>> from ctan.nn import Mean
         >>> step = AntiSymmetricStep(4, Mean(4, edge_dim=0), epsilon=0.5, gamma=0.1)
-        >>> edges = Incoming(torch.tensor([[1]]), torch.tensor([[True]]), torch.tensor([1, 1]), torch.zeros(1, 1, 0))
+        >>> slot, present = torch.tensor([[1]]), torch.tensor([[True]])
+        >>> edges = Incoming(slot, present, torch.tensor([1, 1]), attr=torch.zeros(1, 1, 0))
         >>> step(torch.zeros(2, 4), edges)
         tensor([[0., 0., 0., 0.]], grad_fn=<AddBackward0>)
     """

@@ -95,8 +95,10 @@ class Protocol:
         """What a reader must know to compare a number: printed beside each result.
 
         Example:
-            >>> Protocol().summary()
-            'split time, visibility stale, update scored, neighbours recent, readout pair, negatives destinations without known edges, gradients through 0 batches, batch 256, seed 0'
+            >>> print(Protocol().summary())
+            split time, visibility stale, update scored, neighbours recent, readout pair,
+            negatives destinations without known edges, gradients through 0 batches, batch 256,
+            seed 0
         """
         known = "with" if self.negatives_known else "without"
         return (

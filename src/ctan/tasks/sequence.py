@@ -40,8 +40,7 @@ class SequenceClassification(Task):
     def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[np.int64]:
         """The labels of those events."""
         assert stream.y is not None
-        found: NDArray[np.int64] = stream.y[events.position[asked.event]]
-        return found
+        return stream.y[events.position[asked.event]].astype(np.int64)
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Binary cross-entropy over two classes."""

@@ -66,14 +66,14 @@ def fingerprint(stream: EventStream) -> str:
 
     Example:
         >>> fingerprint(EventStream.from_arrays(src=[0], dst=[1], t=[5]))
-        '1 events, 2 nodes, crc 47b5a28f'
+        '1 events, 2 nodes, crc 6a75b617'
     """
     crc = 0
     for name in ("src", "dst", "t", "msg", "x", "y", "graph", "kind", "x_update"):
         column = getattr(stream, name)
         if column is not None:
             head = f"{name} {column.dtype} {column.shape}".encode()
-            crc = zlib.crc32(np.ascontiguousarray(column), zlib.crc32(head, crc))
+            crc = zlib.crc32(np.ascontiguousarray(column).data, zlib.crc32(head, crc))
     return f"{len(stream)} events, {stream.num_nodes} nodes, crc {crc:08x}"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,7 +33,11 @@ from ctan.models import Dims, Features, Model, NodeEncoder, State, View, build
 from ctan.nn import Readout
 from ctan.tasks import Phase, Protocol, Task, make_task
 
-SPLITS = {"time": split_by_time, "count": split_by_count, "graph": split_by_graph}
+SPLITS: dict[str, Callable[[EventStream], Split | GraphSplit]] = {
+    "time": split_by_time,
+    "count": split_by_count,
+    "graph": split_by_graph,
+}
 
 
 class Predictor(nn.Module):
@@ -46,7 +51,7 @@ class Predictor(nn.Module):
         >>> from ctan.models import build
         >>> predictor = Predictor(build("jodie", Dims(nodes=3), dim=4), Readout(4))
         >>> sum(p.numel() for p in predictor.parameters())
-        285
+        205
     """
 
     def __init__(self, model: Model, readout: Readout) -> None:
@@ -108,7 +113,8 @@ class Stage:
 
         Example:
             >>> from ctan.datasets import path_graphs
-            >>> stage = Stage.prepare(path_graphs(3), "sequence", "ctan", {"dim": 4}, Protocol(split="graph"))
+            >>> protocol = Protocol(split="graph")
+            >>> stage = Stage.prepare(path_graphs(3), "sequence", "ctan", {"dim": 4}, protocol)
             >>> len(stage.parts.train)
             700
         """
@@ -163,8 +169,9 @@ class Stage:
     def batches(self, phase: Phase) -> int:
         """How many batches a phase has."""
         if isinstance(self.parts, Split) and self.protocol.visibility == "stale":
-            part = getattr(self.parts, phase.name)
-            return -(-(part.stop - part.start) // self.protocol.batch_size)
+            part: slice = getattr(self.parts, phase.name)
+            count: int = part.stop - part.start
+            return math.ceil(count / self.protocol.batch_size)
         return sum(sum(1 for _ in segment) for segment in self.segments(phase))
 
 
@@ -181,6 +188,7 @@ def measure(stream: EventStream, parts: Split | GraphSplit) -> Dims:
     if isinstance(parts, Split):
         mean, std = elapsed_statistics(stream, parts.train.start, parts.train.stop)
     else:
+        assert stream.graph is not None
         chosen = np.flatnonzero(np.isin(stream.graph, parts.train))
         mean, std = elapsed_statistics(stream, positions=chosen)
     return Dims(
