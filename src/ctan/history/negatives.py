@@ -76,15 +76,17 @@ class RandomNegatives:
         self.seed = seed
 
         # Known candidates of each source as rising places in the pool, in compressed rows.
-        self._ptr = np.zeros(stream.num_nodes + 1, np.int64)
-        self._known = np.empty(0, np.int64)
+        width = len(self.pool)
+        pairs = np.empty(0, np.int64)
         if reject:
-            place = np.where(candidate, np.cumsum(candidate) - 1, -1)
-            source = _kept(src, counted, known_end)
-            places = place[_kept(dst, counted, known_end)]
-            pairs = (source * len(self.pool) + places)[places >= 0]
-            source, self._known = np.divmod(np.unique(pairs), len(self.pool))
-            np.cumsum(np.bincount(source, minlength=stream.num_nodes), out=self._ptr[1:])
+            place = np.where(candidate, np.cumsum(candidate) - 1, -1)[
+                _kept(dst, counted, known_end)
+            ]
+            pairs = (_kept(src, counted, known_end) * width + place)[place >= 0]
+            pairs.sort()
+            pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
+        self._known: Int64 = pairs % width
+        self._ptr: Int64 = np.searchsorted(pairs, np.arange(stream.num_nodes + 1) * width)
 
     def __repr__(self) -> str:
         return f"RandomNegatives(pool={len(self.pool)}, known={len(self._known)}, seed={self.seed})"
@@ -111,7 +113,7 @@ class RandomNegatives:
                 f"{len(sources)} sources but {len(counters)} positions: expected one of each for "
                 "every event"
             )
-        full = np.diff(self._ptr)[sources] == len(self.pool)
+        full = self._ptr[sources + 1] - self._ptr[sources] == len(self.pool)
         if full.any():
             first = int(np.flatnonzero(full)[0])
             raise ProtocolError(
