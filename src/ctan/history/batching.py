@@ -174,14 +174,14 @@ class Lockstep:
         """
         at_least("graph_batch", graph_batch, 1)
         wanted = as_column(graphs, "graphs")
-        place = np.searchsorted(self.ids, wanted)
-        known = self.ids[np.minimum(place, len(self.ids) - 1)] == wanted
+        known = np.isin(wanted, self.ids)
         if not known.all():
             strange = wanted[~known]
             raise ProtocolError(
                 f"{len(strange)} of {len(wanted)} graphs have no events in this stream; "
                 f"the first is graph {strange[0]}"
             )
+        place = np.searchsorted(self.ids, wanted)
         starts, lengths = self.ptr[place], np.diff(self.ptr)[place]
         for first in range(0, len(wanted), graph_batch):
             group = slice(first, first + graph_batch)

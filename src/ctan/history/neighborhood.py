@@ -40,10 +40,11 @@ class Neighborhood:
         count: int64 [M], min(k, visible entries) for each entry, also the outermost.
 
     Example:
-        >>> hood = Neighborhood(*[np.zeros(1, int)], (1,), *[np.zeros(1, int)] * 2, None,
-        ...                     *[np.zeros((0, 1), int)] * 2, np.zeros(1, int))
-        >>> hood.hops, len(hood)
-        (0, 1)
+        >>> from ctan.events import EventStream
+        >>> stream = EventStream.from_arrays(src=[0, 0], dst=[1, 2], t=[0, 1])
+        >>> hood = neighborhood(TemporalIndex.build(stream), [0], cut=2, k=5, hops=1)
+        >>> hood.hops, len(hood), hood.node[hood.slot[0]]
+        (1, 3, array([2, 1]))
     """
 
     node: NDArray[np.int64]
