@@ -61,6 +61,7 @@ def expand(
     asked: Int64,
     asked_group: Int64,
     cuts: Int64,
+    heir: Int64,
     k: int,
     hops: int,
     uniform: bool,
@@ -68,7 +69,8 @@ def expand(
 ) -> tuple[Int64, Int64, Int64, Int64, Int64, Int64, Int64]:
     """Number the entries (node, group) outwards from the asked ones, breadth first.
 
-    A group stands for one cut (and query time); neighbours keep the group they were reached with.
+    A group stands for one cut (and query time); the neighbours of a member of group g belong to
+    group `heir[g]`: to g itself, unless those who are asked are kept apart.
 
     Returns:
         node [M], group [M], row [Q], sizes [hops + 1], slot [T, K], event [T, K] and count [M].
@@ -100,7 +102,7 @@ def expand(
             for entry in range(total):
                 table[locate(table, node, group, node[entry], group[entry])] = entry
         total = _add_hop(
-            ptr, neighbor, event, until, cuts, k, uniform, seed,
+            ptr, neighbor, event, until, cuts, heir, k, uniform, seed,
             done, rim, table, node, group, slot, met, count,
         )  # fmt: skip
         done = rim
@@ -129,6 +131,7 @@ def _add_hop(
     event: Ints,
     until: Int64,
     cuts: Int64,
+    heir: Int64,
     k: int,
     uniform: bool,
     seed: int,
@@ -149,13 +152,14 @@ def _add_hop(
     chosen = np.empty(k, np.int64)
     for entry in range(done, rim):
         u, g = node[entry], group[entry]
+        inherited = heir[g]
         present = choose(event, until, ptr[u], ptr[u + 1], cuts[g], k, uniform, seed, u, chosen)
         for j in range(present):
             v = np.int64(neighbor[chosen[j]])
-            place = locate(table, node, group, v, g)
+            place = locate(table, node, group, v, inherited)
             if table[place] < 0:
                 table[place] = total
-                node[total], group[total] = v, g
+                node[total], group[total] = v, inherited
                 total += 1
             slot[entry, j] = table[place]
             met[entry, j] = event[chosen[j]]

@@ -75,6 +75,7 @@ def neighborhood(
     time: ArrayLike | None = None,
     strategy: str = "recent",
     seed: int = 0,
+    own_entry: bool = False,
 ) -> Neighborhood:
     """Sample the neighbourhood of the asked nodes.
 
@@ -87,6 +88,9 @@ def neighborhood(
         time: [Q], query times, where the model reads them; they part entries, not visibility.
         strategy: "recent" (the last k) or "uniform" (any k, see `TemporalIndex.uniform`).
         seed: names the draw of "uniform".
+        own_entry: give the asked nodes entries of their own, apart from those of the same nodes met
+            as neighbours, of others or of themselves. So what enters at asked nodes only is seen
+            by no other question.
 
     Example:
         >>> from ctan.events import EventStream
@@ -113,6 +117,12 @@ def neighborhood(
         bits = np.zeros(len(asked), np.int64) if times is None else times.view(np.int64)
         group, first = group_pairs(cuts, bits)
         groups = cuts[first]
+    heir = np.arange(len(groups))
+    if (
+        own_entry
+    ):  # each group twice: the asked members stand in the second, their neighbours do not
+        group = group + len(groups)
+        groups, first, heir = (np.concatenate([half, half]) for half in (groups, first, heir))
 
     node, member, row, sizes, slot, event, count = expand(
         index.ptr,
@@ -122,6 +132,7 @@ def neighborhood(
         asked,
         group,
         groups,
+        heir,
         k,
         hops,
         strategy == "uniform",

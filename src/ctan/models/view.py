@@ -264,7 +264,7 @@ def look(
         seed=seed,
         # Before an event an asked node's input is its own affair; once it is observed, its
         # endpoints carry their inputs for every neighbour to see.
-        # own_entry=sees.own_entry and not observed,
+        own_entry=sees.own_entry and not observed,
     )
     row = torch.from_numpy(hood.row).to(features.device, non_blocking=True)
     pairs = len(asked)
