@@ -220,3 +220,6 @@ def test_tables_of_nodes(tmp_path):
     nodes.write_text("id,width\n0,1\n")
     with pytest.raises(DataError, match="got columns id, width"):
         read_events(events, nodes=nodes)
+    frame = {"src": ["ada"], "dst": ["bob"], "t": [1]}
+    with pytest.raises(DataError, match="column 'name', row 1: got no value"):
+        from_frame(frame, nodes={"name": ["ada", None]})

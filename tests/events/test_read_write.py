@@ -124,6 +124,29 @@ def test_writing_refuses_what_a_format_cannot_hold(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_whole_float_times_stay_floats_in_csv(tmp_path):
+    t = [-0.0, 1.0, 2.0**53, 1e22]
+    stream = EventStream.from_arrays(src=[0] * 4, dst=[1] * 4, t=t, y=[1.0, 2.0, np.nan, 4.0])
+    write_events(stream, tmp_path / "events.csv")
+    assert_same(read_events(tmp_path / "events.csv"), stream)
+
+
+def test_a_write_that_fails_leaves_the_earlier_file(tmp_path, monkeypatch):
+    path = tmp_path / "events.npz"
+    stream = EventStream.from_arrays(src=[0], dst=[1], t=[2])
+    write_events(stream, path)
+
+    def fail(file, **columns):
+        Path(file).write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_events(stream[:0], path)
+    assert_same(read_events(path), stream)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def csv(tmp_path, text, **options) -> EventStream:
     path = tmp_path / "events.csv"
     path.write_text(text)

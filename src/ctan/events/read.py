@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ctan.errors import unknown_name
+from ctan.events._columns import UNITS
 from ctan.events._convert import features, kinds, labels, numbers, whole_column
 from ctan.events._frames import frame_source
 from ctan.events._ids import node_ids
@@ -21,7 +22,6 @@ from ctan.events._nodes import Nodes, nodes_beside, nodes_from_extras, read_node
 from ctan.events._problems import Problems
 from ctan.events._sources import Source, open_file
 from ctan.events._times import times
-from ctan.events._validate import UNITS
 from ctan.events.kinds import EventKind
 from ctan.events.stream import EventStream
 
