@@ -23,7 +23,8 @@ class Neighborhood:
     The key is (node, cut), or (node, cut, time) where queries carry a time: two queries about one
     node share an entry exactly when they may see the same. A neighbour inherits the cut and time
     of the entry it was reached from, and all that reach it with one key share its entry, across
-    hops too: it stands at its smallest hop.
+    hops too: it stands at its smallest hop. With `own_entry`, having been asked is in the key too:
+    no neighbour shares an entry with an asked node.
 
     Entries are ordered by hop, within a hop by first appearance, so "within h hops" is the prefix
     of length `sizes[h]`, and step l of L needs only the first `sizes[L - l]`.
@@ -118,9 +119,7 @@ def neighborhood(
         group, first = group_pairs(cuts, bits)
         groups = cuts[first]
     heir = np.arange(len(groups))
-    if (
-        own_entry
-    ):  # each group twice: the asked members stand in the second, their neighbours do not
+    if own_entry:  # each group twice: the asked stand in the second, their neighbours in the first
         group = group + len(groups)
         groups, first, heir = (np.concatenate([half, half]) for half in (groups, first, heir))
 
