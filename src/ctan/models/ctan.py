@@ -228,16 +228,15 @@ class CTAN(NodeEncoder):
             met = view.count[:targets] > 0
             latest = torch.where(met, edge_time[:, 0], last[:targets])
             now = view.time[:targets] if self.query_time else latest
-            own = self._attributes((now - last[:targets]).abs(), None)
-        attr = self._attributes(
-            (reference - edge_time).abs(), None if view.msg is None else view.msg[:targets]
+            elapsed = self.time(self.dims.standardise((now - last[:targets]).abs()))
+            own = torch.cat([elapsed.new_zeros(targets, self.dims.edge_dim), elapsed], dim=1)
+        encoded = self.time(self.dims.standardise((reference - edge_time).abs()))
+        return Incoming(
+            slot,
+            view.present[:targets],
+            view.count,
+            encoded,
+            own,
+            table=view.features.msg,
+            event=view.event[:targets],
         )
-        return Incoming(slot, view.present[:targets], view.count, attr, own)
-
-    def _attributes(self, delta: Tensor, msg: Tensor | None) -> Tensor:
-        encoded: Tensor = self.time(self.dims.standardise(delta))
-        if self.dims.edge_dim == 0:
-            return encoded
-        if msg is None:
-            msg = encoded.new_zeros(*delta.shape, self.dims.edge_dim)
-        return torch.cat([msg.to(encoded.dtype), encoded], dim=-1)

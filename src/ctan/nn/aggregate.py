@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ctan.errors import unknown_name
+from ctan.nn import kernels
 from ctan.nn.edges import Incoming
 
 
@@ -53,21 +54,57 @@ class Attention(nn.Module):
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
         """Aggregate ``h [M, d]`` over ``edges`` to ``[T, d]``."""
+        keep = None
+        if self.dropout and self.training:
+            ones = h.new_ones(self.heads, *edges.slot.shape)
+            keep = F.dropout(ones, self.dropout)
+        if kernels.usable(h, edges.attr, edges.table):
+            return self.fused(h, edges, keep)
+        return self.plain(h, edges, keep)
+
+    def plain(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> Tensor:
+        """The equation as it stands; ``keep [H, T, K]`` are the factors of dropout."""
         targets, slots = edges.slot.shape
         per_head = (targets, slots, self.heads, self.dim // self.heads)
         q = self.query(h[:targets]).view(targets, 1, *per_head[2:])
         k = self.key(h)[edges.slot].view(per_head)
         v = self.value(h)[edges.slot].view(per_head)
         if self.edge is not None:
-            e = self.edge(edges.attr).view(per_head)
+            e = self.edge(edges.attributes).view(per_head)
             k, v = k + e, v + e
         present = edges.present.unsqueeze(-1)
         score = (q * k).sum(-1) / math.sqrt(per_head[-1])
         # A finite floor, not -inf: a node without neighbours would otherwise get NaN, not zeros.
         score = score.masked_fill(~present, torch.finfo(score.dtype).min)
-        alpha = F.dropout(torch.softmax(score, dim=1) * present, self.dropout, self.training)
+        alpha = torch.softmax(score, dim=1) * present
+        if keep is not None:
+            alpha = alpha * keep.permute(1, 2, 0)
         out: Tensor = (alpha.unsqueeze(-1) * v).sum(1).view(targets, self.dim)
         return out
+
+    def fused(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> Tensor:
+        """The same in compiled loops on the CPU, without copies of the neighbours."""
+        weights = {
+            "query": self.query.weight,
+            "query_bias": self.query.bias,
+            "key": self.key.weight,
+            "value": self.value.weight,
+            "value_bias": self.value.bias,
+        }
+        if self.edge is not None:
+            weights["edge"] = self.edge.weight
+        return kernels.attend(
+            h,
+            h[: edges.targets],
+            weights,
+            edges.attr,
+            edges.table,
+            edges.slot,
+            edges.event,
+            edges.present,
+            keep,
+            self.heads,
+        )
 
     def extra_repr(self) -> str:
         """Sizes, for printing."""
@@ -109,7 +146,7 @@ class Mean(nn.Module):
         weight = self.weights(edges, h.dtype).unsqueeze(1)
         out: Tensor = self.value((weight @ h[edges.slot]).squeeze(1))
         if self.edge is not None:
-            out = out + self.edge((weight @ edges.attr).squeeze(1))
+            out = out + self.edge((weight @ edges.attributes).squeeze(1))
         return out
 
     def extra_repr(self) -> str:

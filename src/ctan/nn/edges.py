@@ -16,9 +16,12 @@ class Incoming:
         slot: row among the ``M`` nodes of each neighbour, ``[T, K]``; anything where absent.
         present: which slots hold a neighbour, ``[T, K]``.
         count: number of neighbours of every node, also of those whose slots are not here, ``[M]``.
-        attr: edge attributes, ``[T, K, de]``; anything where absent.
+        attr: edge attributes, ``[T, K, da]``; anything where absent.
         self_attr: attributes of the edge from a node to itself, ``[T, de]``, if the layer that
             reads this counts a node among its own neighbours.
+        table: further attributes that stand in a table of events, ``[E, dm]``, before ``attr``:
+            then ``de = dm + da``. Fused layers read the table by event, without a copy.
+        event: row of that table for each neighbour, ``[T, K]``; anything where absent.
 
     Example:
         Node 0 met node 1 twice; node 1's neighbours are not asked for.
@@ -38,6 +41,15 @@ class Incoming:
     count: Tensor
     attr: Tensor
     self_attr: Tensor | None = None
+    table: Tensor | None = None
+    event: Tensor | None = None
+
+    @property
+    def attributes(self) -> Tensor:
+        """All edge attributes side by side, ``[T, K, de]``."""
+        if self.table is None or self.event is None:
+            return self.attr
+        return torch.cat([self.table[self.event].to(self.attr.dtype), self.attr], dim=-1)
 
     @property
     def targets(self) -> int:
@@ -54,6 +66,7 @@ class Incoming:
             present=self.present[:rows],
             attr=self.attr[:rows],
             self_attr=None if self.self_attr is None else self.self_attr[:rows],
+            event=None if self.event is None else self.event[:rows],
         )
 
     def with_self(self) -> Incoming:
@@ -70,6 +83,8 @@ class Incoming:
             slot=torch.cat([self.slot, own], dim=1),
             present=torch.cat([self.present, torch.ones_like(own, dtype=torch.bool)], dim=1),
             count=self.count + 1,
-            attr=torch.cat([self.attr, self.self_attr.unsqueeze(1)], dim=1),
+            attr=torch.cat([self.attributes, self.self_attr.unsqueeze(1)], dim=1),
             self_attr=None,
+            table=None,
+            event=None,
         )
