@@ -137,7 +137,10 @@ class _Fitting:
         self.spec, self.stage, self.home, self.seconds = spec, stage, home, seconds
         self.watch = watch
         self.optimiser = torch.optim.Adam(
-            stage.predictor.parameters(), lr=protocol.lr, weight_decay=protocol.weight_decay
+            stage.predictor.parameters(),
+            lr=protocol.lr,
+            weight_decay=protocol.weight_decay,
+            fused=True,
         )
         self.metric = stage.task.metrics[0]
         self.plateau = (

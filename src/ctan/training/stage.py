@@ -70,10 +70,12 @@ class Predictor(nn.Module):
             return self.readout(*self.model.embed_pairs(state, view)), None
         z = self.model.recall(state, view) if recall else self.model.embed(state, view)
         # The readout's first layer once per node, not once per pair.
-        source, destination = self.readout.source(z), self.readout.destination(z)
+        # Sources are asked first: no destination lies before `start`, no source from `stop` on.
+        stop, start = view.source_rows, view.destination_row
+        source, destination = self.readout.source(z[:stop]), self.readout.destination(z[start:])
         if source is not None:
             source = source[view.src]
-        return self.readout.combine(source, destination[view.dst]), z
+        return self.readout.combine(source, destination[view.dst - start]), z
 
 
 @dataclass(frozen=True)
