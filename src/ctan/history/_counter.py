@@ -16,7 +16,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def mix(state: np.uint64, word: int) -> np.uint64:
     """The hash of `state` and one more 64-bit word."""
     z = (state ^ np.uint64(word)) + _STEP
@@ -25,7 +25,7 @@ def mix(state: np.uint64, word: int) -> np.uint64:
     return z ^ (z >> _31)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def below(state: np.uint64, n: int) -> int:
     """A number in [0, n) from a hash; no value's probability is off by more than 2^-64."""
     return np.int64(state % np.uint64(n))  # type: ignore[return-value]

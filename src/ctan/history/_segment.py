@@ -4,6 +4,9 @@ An entry of event e is visible to a cut p where e < p, and e was not deleted at 
 `until[e] >= p`. Events rise strictly within a segment (a node meets an event once at most), so the
 first condition is a prefix. `until` is empty where nothing is ever deleted: the visible entries
 are then the prefix itself, and only streams with deletions pay for walking over the dead.
+
+The kernels are inlined into their callers: a call would count references to every array it is
+given, which takes longer than the lookup.
 """
 
 from __future__ import annotations
@@ -66,17 +69,20 @@ def choose(
 ) -> int:
     """Write the places of min(k, n) of the n visible entries, latest first; return how many."""
     end = prefix_end(event, start, stop, cut)
-    m: int
+    m: int = min(k, end - start)
     if len(until):
         m = _choose_alive(event, until, start, end, cut, k, uniform, seed, node, chosen)
-        return m
-    m = _choose_ranks(end - start, k, uniform, seed, node, cut, chosen)
-    for j in range(m):
-        chosen[j] = end - 1 - chosen[j]
+    elif uniform:
+        _choose_ranks(end - start, k, uniform, seed, node, cut, chosen)
+        for j in range(m):
+            chosen[j] = end - 1 - chosen[j]
+    else:
+        for j in range(m):
+            chosen[j] = end - 1 - j
     return m
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _choose_alive(
     event: Ints,
     until: Int64,

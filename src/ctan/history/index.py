@@ -185,14 +185,18 @@ def _slots(
     uniform: bool,
     seed: int,
 ) -> tuple[Int64, Int64, Int64]:
-    node_out = np.full((len(nodes), k), -1, np.int64)
-    event_out = np.full((len(nodes), k), -1, np.int64)
+    node_out = np.empty((len(nodes), k), np.int64)
+    event_out = np.empty((len(nodes), k), np.int64)
     count = np.empty(len(nodes), np.int64)
     chosen = np.empty(k, np.int64)
     for i in range(len(nodes)):
         u, cut = nodes[i], cuts[i if len(cuts) > 1 else 0]
-        count[i] = choose(event, until, ptr[u], ptr[u + 1], cut, k, uniform, seed, u, chosen)
-        for j in range(count[i]):
+        n = choose(event, until, ptr[u], ptr[u + 1], cut, k, uniform, seed, u, chosen)
+        for j in range(n):
             node_out[i, j] = neighbor[chosen[j]]
             event_out[i, j] = event[chosen[j]]
+        for j in range(n, k):
+            node_out[i, j] = -1
+            event_out[i, j] = -1
+        count[i] = n
     return node_out, event_out, count
