@@ -16,12 +16,11 @@ from ctan.models.state import Rows, State
 from ctan.models.view import Events, Sees, View
 from ctan.nn import (
     AntiSymmetricStep,
-    Attention,
     Incoming,
     InitialCondition,
-    Mean,
     TimeEncoding,
     aggregation,
+    start,
 )
 
 #: Where the input x enters: at the event's endpoints (the paper's text), or at every node that is
@@ -29,8 +28,6 @@ from ctan.nn import (
 INJECTIONS = ("endpoints", "frontier")
 #: Which nodes an event updates: its endpoints, or all nodes within L hops of them.
 UPDATES = ("endpoints", "ball")
-#: Initial weights: torch's ``default``, or ``isometric``, in which states travel undamped.
-INITS = ("default", "isometric")
 
 
 @dataclass
@@ -49,8 +46,8 @@ class CTANState(State):
 class CTAN(NodeEncoder):
     r"""The Continuous-Time Graph Anti-Symmetric Network, arXiv 2406.02740.
 
-    Each event is a Cauchy problem, solved by ``steps`` Euler steps from the states left by the
-    events before it:
+    Each event is a Cauchy problem, solved in ``steps`` steps from the states that the events
+    before it left (here by Euler's method):
 
     .. math::
         h_u(t_s) &= \psi(h_u, x_u) \\
@@ -63,7 +60,7 @@ class CTAN(NodeEncoder):
     Args:
         dims: what is known of the stream.
         dim: size of the node states and embeddings.
-        steps: number of Euler steps L; the terminal time is ``epsilon * steps``.
+        steps: number of steps L; the terminal time is ``epsilon * steps``.
         epsilon: step size.
         gamma: damping.
         act: name of the monotone activation.
@@ -78,9 +75,11 @@ class CTAN(NodeEncoder):
         time_dim: size of the time encoding.
         neighbors: how many temporal neighbours each node reads.
         query_time: count :math:`\Delta` from the time of the question instead of :math:`t_v^-`.
-        init: ``default`` or ``isometric``. The latter starts with a path along which a state keeps
-            its norm from node to node: orthogonal values, the identity on the state part of
-            :math:`\psi`, and W and queries scaled by 0.1.
+        init: initial weights, ``default``, ``bounded``, ``isometric`` or ``latching``: see
+            :mod:`ctan.nn.starts`.
+        gain: what ``latching`` multiplies a small state by, per hop.
+        solver: ``euler``, ``heun``, ``rk4``, ``cayley`` or ``exponential``: see
+            :mod:`ctan.nn.solvers`.
 
     Example:
         >>> CTAN(Dims(nodes=10, edge_dim=2, node_dim=1), dim=8).init_state().last_update.shape
@@ -108,14 +107,14 @@ class CTAN(NodeEncoder):
         neighbors: int = 5,
         query_time: bool = False,
         init: str = "default",
+        gain: float = 3.0,
+        solver: str = "euler",
     ) -> None:
         super().__init__()
         if inject not in INJECTIONS:
             raise unknown_name("injection", inject, INJECTIONS)
         if update not in UPDATES:
             raise unknown_name("update", update, UPDATES)
-        if init not in INITS:
-            raise unknown_name("init", init, INITS)
         self.dims, self.dim, self.steps = dims, dim, steps
         self.inject, self.update, self.final_act = inject, update, final_act
         self.include_self, self.query_time = include_self, query_time
@@ -129,6 +128,7 @@ class CTAN(NodeEncoder):
                 gamma=gamma,
                 act=act,
                 include_self=include_self,
+                solver=solver,
             )
             for _ in range(1 if share_weights else steps)
         )
@@ -138,8 +138,7 @@ class CTAN(NodeEncoder):
             query_time=query_time,
             own_entry=inject == "endpoints" and dims.node_dim > 0,
         )
-        if init == "isometric":
-            self._start_isometric()
+        start(init, self.initial, self.layers, gain)
 
     def init_state(self, device: torch.device | str = "cpu") -> CTANState:
         """All nodes at zero, last active when the stream starts."""
@@ -191,22 +190,8 @@ class CTAN(NodeEncoder):
 
     @property
     def layers(self) -> list[AntiSymmetricStep]:
-        """The distinct Euler steps: one if they share weights."""
+        """The distinct steps: one if they share weights."""
         return [cast(AntiSymmetricStep, layer) for layer in self.flow]
-
-    @torch.no_grad()
-    def _start_isometric(self) -> None:
-        if self.initial.kind in ("concat", "tanh_concat"):
-            encoder = cast(nn.Linear, self.initial.encoder)
-            encoder.weight[:, : self.dim] = torch.eye(self.dim)
-        for layer in self.layers:
-            layer.weight.mul_(0.1)
-            if isinstance(layer.phi, Attention | Mean):
-                nn.init.orthogonal_(layer.phi.value.weight)
-            if isinstance(layer.phi, Attention):
-                nn.init.zeros_(layer.phi.value.bias)
-                layer.phi.query.weight.mul_(0.1)
-                layer.phi.query.bias.mul_(0.1)
 
     def _input(self, view: View, injected: Tensor, sizes: tuple[int, ...]) -> Tensor | None:
         if view.x is None:

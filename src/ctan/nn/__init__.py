@@ -5,6 +5,8 @@ from ctan.nn.antisymmetric import ACTIVATIONS, AntiSymmetricStep, activation
 from ctan.nn.edges import Incoming
 from ctan.nn.initial import INITIAL_CONDITIONS, InitialCondition
 from ctan.nn.readout import READOUTS, Readout
+from ctan.nn.solvers import SOLVERS, Solver, solver
+from ctan.nn.starts import STARTS, start
 from ctan.nn.time import TimeEncoding
 
 __all__ = [
@@ -12,6 +14,8 @@ __all__ = [
     "AGGREGATIONS",
     "INITIAL_CONDITIONS",
     "READOUTS",
+    "SOLVERS",
+    "STARTS",
     "AntiSymmetricStep",
     "Attention",
     "Incoming",
@@ -19,7 +23,10 @@ __all__ = [
     "Mean",
     "NormalisedSum",
     "Readout",
+    "Solver",
     "TimeEncoding",
     "activation",
     "aggregation",
+    "solver",
+    "start",
 ]

@@ -1,4 +1,4 @@
-r"""The antisymmetric step: forward Euler on the non-dissipative ODE of section 3 of the paper."""
+r"""The antisymmetric step: the non-dissipative ODE of section 3 of the paper, one solver step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from ctan.errors import unknown_name
 from ctan.nn.edges import Incoming
+from ctan.nn.solvers import solver as solver_by_name
 
 #: Monotone activations by name; the propositions need a derivative above zero.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -37,7 +38,7 @@ def activation(name: str) -> Callable[[Tensor], Tensor]:
 
 
 class AntiSymmetricStep(nn.Module):
-    r"""One Euler step of the CTAN equation (eq. 7 of the paper).
+    r"""One step of the CTAN equation, forward Euler unless told otherwise (eq. 7 of the paper).
 
     .. math::
         h_u \leftarrow h_u + \epsilon\, \sigma\bigl((W - W^\top - \gamma I) h_u
@@ -50,6 +51,7 @@ class AntiSymmetricStep(nn.Module):
         gamma: the damping that keeps forward Euler stable.
         act: name of a monotone activation.
         include_self: count a node among its own neighbours, as the paper's equation does.
+        solver: ``euler``, or another of :mod:`ctan.nn.solvers`.
 
     Shapes:
         - ``h``: ``[M, d]``; the nodes to update come first
@@ -73,9 +75,11 @@ class AntiSymmetricStep(nn.Module):
         gamma: float = 0.1,
         act: str = "tanh",
         include_self: bool = False,
+        solver: str = "euler",
     ) -> None:
         super().__init__()
         self.dim, self.epsilon, self.gamma = dim, epsilon, gamma
+        self.solver = solver_by_name(solver)
         self.act_name, self.act, self.include_self = act, activation(act), include_self
         self.weight = nn.Parameter(torch.empty(dim, dim))
         self.bias = nn.Parameter(torch.zeros(dim))
@@ -87,6 +91,11 @@ class AntiSymmetricStep(nn.Module):
         eye = torch.eye(self.dim, dtype=self.weight.dtype, device=self.weight.device)
         return self.weight - self.weight.T - self.gamma * eye
 
+    def frequencies(self) -> Tensor:
+        r"""The frequencies of :math:`W - W^\top`, the moduli of its eigenvalues, ``[d]``."""
+        moduli: Tensor = torch.linalg.svdvals((self.weight - self.weight.T).detach())
+        return moduli
+
     def field(self, h: Tensor, aggregate: Tensor) -> Tensor:
         """The right-hand side of the ODE at ``h [T, d]``, the neighbours' part given ``[T, d]``."""
         return self.act(torch.addmm(aggregate, h, self.generator().T) + self.bias)
@@ -95,12 +104,16 @@ class AntiSymmetricStep(nn.Module):
         """One step for the first ``T`` rows of ``h [M, d]``."""
         if self.include_self:
             edges = edges.with_self()
-        own = h[: edges.targets]
-        return own + self.epsilon * self.field(own, self.phi(h, edges))
+        own, aggregate = h[: edges.targets], self.phi(h, edges)
+        # The neighbours are held fixed: within a step each node's problem is its own.
+        return self.solver.step(
+            lambda state: self.field(state, aggregate), own, self.epsilon, self.generator()
+        )
 
     def extra_repr(self) -> str:
         """Settings, for printing."""
         return (
             f"dim={self.dim}, epsilon={self.epsilon}, gamma={self.gamma}, act={self.act_name!r}"
             + (", include_self=True" if self.include_self else "")
+            + (f", solver={self.solver.name!r}" if self.solver.name != "euler" else "")
         )
