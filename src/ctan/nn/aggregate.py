@@ -29,10 +29,11 @@ class Attention(nn.Module):
     with biases on query, key and value and one :math:`V_e` for keys and values.
 
     Args:
-        dim: size of the node states, divisible by ``heads``.
+        dim: size of the output, divisible by ``heads``.
         edge_dim: size of the edge attributes.
         heads: number of heads, concatenated.
         dropout: share of attention weights dropped while training.
+        in_dim: size of the node states, ``dim`` if not given.
 
     Example:
         >>> phi = Attention(4, edge_dim=2, heads=2)
@@ -42,18 +43,26 @@ class Attention(nn.Module):
         [[0.0, 0.0, 0.0, 0.0]]
     """
 
-    def __init__(self, dim: int, edge_dim: int, heads: int = 1, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        dim: int,
+        edge_dim: int,
+        heads: int = 1,
+        dropout: float = 0.0,
+        in_dim: int | None = None,
+    ) -> None:
         super().__init__()
         if dim % heads:
             raise ValueError(f"dim {dim} is not divisible by {heads} heads")
         self.dim, self.edge_dim, self.heads, self.dropout = dim, edge_dim, heads, dropout
-        self.query = nn.Linear(dim, dim)
-        self.key = nn.Linear(dim, dim)
-        self.value = nn.Linear(dim, dim)
+        self.in_dim = dim if in_dim is None else in_dim
+        self.query = nn.Linear(self.in_dim, dim)
+        self.key = nn.Linear(self.in_dim, dim)
+        self.value = nn.Linear(self.in_dim, dim)
         self.edge = nn.Linear(edge_dim, dim, bias=False) if edge_dim else None
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
-        """Aggregate ``h [M, d]`` over ``edges`` to ``[T, d]``."""
+        """Aggregate ``h [M, in_dim]`` over ``edges`` to ``[T, dim]``."""
         keep = None
         if self.dropout and self.training:
             ones = h.new_ones(self.heads, *edges.slot.shape)
@@ -108,7 +117,8 @@ class Attention(nn.Module):
 
     def extra_repr(self) -> str:
         """Sizes, for printing."""
-        return f"dim={self.dim}, edge_dim={self.edge_dim}, heads={self.heads}"
+        sizes = f"dim={self.dim}, edge_dim={self.edge_dim}, heads={self.heads}"
+        return sizes if self.in_dim == self.dim else f"{sizes}, in_dim={self.in_dim}"
 
 
 class Mean(nn.Module):

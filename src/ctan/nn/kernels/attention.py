@@ -108,7 +108,7 @@ def attend(
     keep: Tensor | None,
     heads: int,
 ) -> Tensor:
-    """The aggregation ``[T, d]`` of :class:`ctan.nn.Attention` with projected queries.
+    """The aggregation ``[T, dim]`` of :class:`ctan.nn.Attention` with projected queries.
 
     Args:
         h: node states, ``[M, d]``.
@@ -122,7 +122,7 @@ def attend(
         keep: dropout factors, ``[H, T, K]``, or None.
         heads: number of heads.
     """
-    dim = h.size(1)
+    dim = len(weights["query"])
     per_head = dim // heads
     key = torch.cat([weights["key"], weights["edge"]], 1) if "edge" in weights else weights["key"]
     value = (
