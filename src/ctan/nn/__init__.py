@@ -2,31 +2,37 @@
 
 from ctan.nn.aggregate import AGGREGATIONS, Attention, Mean, NormalisedSum, aggregation
 from ctan.nn.antisymmetric import ACTIVATIONS, AntiSymmetricStep, activation
+from ctan.nn.convolution import CONVOLUTIONS, AttentionLayer, SumLayer, convolution
 from ctan.nn.edges import Incoming
 from ctan.nn.initial import INITIAL_CONDITIONS, InitialCondition
 from ctan.nn.readout import READOUTS, Readout
 from ctan.nn.solvers import SOLVERS, Solver, solver
 from ctan.nn.starts import STARTS, start
-from ctan.nn.time import TimeEncoding
+from ctan.nn.time import FixedTimeEncoding, TimeEncoding
 
 __all__ = [
     "ACTIVATIONS",
     "AGGREGATIONS",
+    "CONVOLUTIONS",
     "INITIAL_CONDITIONS",
     "READOUTS",
     "SOLVERS",
     "STARTS",
     "AntiSymmetricStep",
     "Attention",
+    "AttentionLayer",
+    "FixedTimeEncoding",
     "Incoming",
     "InitialCondition",
     "Mean",
     "NormalisedSum",
     "Readout",
     "Solver",
+    "SumLayer",
     "TimeEncoding",
     "activation",
     "aggregation",
+    "convolution",
     "solver",
     "start",
 ]
