@@ -2,9 +2,9 @@
 
 from ctan.nn.aggregate import AGGREGATIONS, Attention, Mean, NormalisedSum, aggregation
 from ctan.nn.antisymmetric import ACTIVATIONS, AntiSymmetricStep, activation
-from ctan.nn.convolution import CONVOLUTIONS, AttentionLayer, SumLayer, convolution
 from ctan.nn.edges import Incoming
 from ctan.nn.initial import INITIAL_CONDITIONS, InitialCondition
+from ctan.nn.layers import CONVOLUTIONS, AttentionLayer, SumLayer, convolution
 from ctan.nn.readout import READOUTS, Readout
 from ctan.nn.solvers import SOLVERS, Solver, solver
 from ctan.nn.starts import STARTS, start
