@@ -5,14 +5,25 @@ from ctan.history.elapsed import elapsed_statistics
 from ctan.history.index import Slots, TemporalIndex
 from ctan.history.negatives import RandomNegatives
 from ctan.history.neighborhood import Neighborhood, ball, neighborhood
+from ctan.history.occurrences import Occurrences
+from ctan.history.pairs import Met, PairIndex
+from ctan.history.walks import CausalWalks, Walks
+from ctan.history.window import TimeWindow, Window
 
 __all__ = [
     "Batch",
+    "CausalWalks",
     "Lockstep",
+    "Met",
     "Neighborhood",
+    "Occurrences",
+    "PairIndex",
     "RandomNegatives",
     "Slots",
     "TemporalIndex",
+    "TimeWindow",
+    "Walks",
+    "Window",
     "ball",
     "causal",
     "chronological",
