@@ -22,6 +22,7 @@ class Incoming:
         table: further attributes that stand in a table of events, ``[E, dm]``, before ``attr``:
             then ``de = dm + da``. Fused layers read the table by event, without a copy.
         event: row of that table for each neighbour, ``[T, K]``; anything where absent.
+        projected: whether the table went through the edge map of the layer that reads it.
 
     Example:
         Node 0 met node 1 twice; node 1's neighbours are not asked for.
@@ -43,6 +44,7 @@ class Incoming:
     self_attr: Tensor | None = None
     table: Tensor | None = None
     event: Tensor | None = None
+    projected: bool = False
 
     @property
     def attributes(self) -> Tensor:

@@ -12,156 +12,119 @@ is 0 without neighbours and not 1 under dropout.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ctan.nn.kernels._neighbors import attend_backward, attend_forward
 
-
-def usable(h: Tensor, attr: Tensor, table: Tensor | None) -> bool:
-    """Whether the compiled kernels serve these tensors; the plain version serves all."""
-    tensors = (h, attr) if table is None else (h, attr, table)
-    same = all(x.dtype == h.dtype and x.device.type == "cpu" for x in tensors)
-    plain_table = table is None or not table.requires_grad
-    return same and plain_table and h.dtype in (torch.float32, torch.float64)
+Parts = tuple[Tensor, Tensor, Tensor]
 
 
-class Pool(torch.autograd.Function):
-    """Attention of projected queries over the rows ``[h_v || table[event] || attr]``.
+def usable(*tensors: Tensor | None) -> bool:
+    """Whether the compiled kernels serve these tensors; the plain version serves all.
 
-    Inputs are those of the kernel :func:`ctan.nn.kernels._neighbors.attend_forward`; outputs are
-    ``pooled [H, T, D]`` and ``mass [H, T]``. Twice differentiable it is not.
+    Example:
+        >>> usable(torch.zeros(2), None), usable(torch.zeros(2, dtype=torch.float16))
+        (True, False)
+    """
+    given = [tensor for tensor in tensors if tensor is not None]
+    dtype = given[0].dtype
+    return dtype in (torch.float32, torch.float64) and all(
+        tensor.dtype == dtype and tensor.device.type == "cpu" for tensor in given
+    )
+
+
+class _Pool(torch.autograd.Function):
+    """Attention of projected queries over the rows ``h[slot]``, ``table[event]`` and ``attr``.
+
+    Inputs and outputs are those of :func:`ctan.nn.kernels._neighbors.attend_forward`.
     """
 
     @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any,
-        query: Tensor,
-        h: Tensor,
-        attr: Tensor,
-        table: Tensor | None,
-        slot: Tensor,
-        event: Tensor | None,
-        present: Tensor,
-        keep: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         """Pool the neighbours of each target."""
-        heads, targets, _ = query.shape
-        # numpy owns the buffers: a torch allocation per call costs more than these.
-        query_np, h_np = query.detach().contiguous().numpy(), h.detach().contiguous().numpy()
-        attr_np = attr.detach().contiguous().numpy()
-        rest = _rest(h_np, table, slot, event, present, keep)
-        alpha = np.empty((heads, targets, slot.shape[1]), h_np.dtype)
-        pooled = np.empty(query_np.shape, h_np.dtype)
-        mass = np.empty((heads, targets), h_np.dtype)
-        table_np, slot_np, event_np, present_np, keep_np = rest
-        attend_forward(
-            query_np,
-            h_np,
-            table_np,
-            attr_np,
-            slot_np,
-            event_np,
-            present_np,
-            keep_np,
-            alpha,
-            pooled,
-            mass,
-        )
-        ctx.arrays = (query_np, h_np, table_np, attr_np, slot_np, event_np, present_np, keep_np)
-        ctx.alpha = alpha
-        return torch.from_numpy(pooled), torch.from_numpy(mass)
+        given = [None if x is None else x.detach().contiguous().numpy() for x in inputs]
+        query, rows, where, keep = tuple(given[:3]), tuple(given[3:6]), tuple(given[6:9]), given[9]
+        dtype = given[3].dtype
+        if keep is None:
+            keep = np.empty((0, 0, 0), dtype)
+        # numpy owns the buffers: allocating with torch costs more than filling these.
+        alpha = np.empty((query[0].shape[0], *where[0].shape), dtype)
+        pooled = tuple(np.empty(part.shape, dtype) for part in query)
+        mass = np.empty(query[0].shape[:2], dtype)
+        attend_forward(query, rows, where, keep, alpha, pooled, mass)
+        ctx.saved = (query, rows, where, keep, alpha)
+        return tuple(torch.from_numpy(x) for x in (*pooled, mass))
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradients of the query, the states and the attributes."""
-        query, h, _, attr, *_ = ctx.arrays
-        grad_pooled, grad_mass = (grad.contiguous().numpy() for grad in grads)
-        _, wants_h, wants_attr = ctx.needs_input_grad[:3]
-        grad_query = np.zeros_like(query)
-        grad_h = np.zeros_like(h) if wants_h else np.zeros((0, h.shape[1]), h.dtype)
-        grad_attr = np.zeros_like(attr) if wants_attr else np.zeros((0, *attr.shape[1:]), h.dtype)
-        attend_backward(
-            *ctx.arrays, ctx.alpha, grad_pooled, grad_mass, grad_query, grad_h, grad_attr
+        """Gradients of the queries and the rows."""
+        query, rows, *_ = ctx.saved
+        *grad_pooled, grad_mass = (grad.contiguous().numpy() for grad in grads)
+        grad_query = tuple(np.zeros_like(part) for part in query)
+        wanted = ctx.needs_input_grad[3:6]
+        grad_rows = tuple(
+            np.zeros(part.shape if wants else (0,) * part.ndim, part.dtype)
+            for part, wants in zip(rows, wanted, strict=True)
         )
-        return (
-            torch.from_numpy(grad_query),
-            torch.from_numpy(grad_h) if wants_h else None,
-            torch.from_numpy(grad_attr) if wants_attr else None,
-            *[None] * 5,
-        )
+        attend_backward(*ctx.saved, tuple(grad_pooled), grad_mass, grad_query, grad_rows)
+        given = [torch.from_numpy(part) for part in (*grad_query, *grad_rows)]
+        keep = [True, True, True, *wanted]
+        return (*(g if want else None for g, want in zip(given, keep, strict=True)), *[None] * 4)
 
 
-def attend(
-    h: Tensor,
-    own: Tensor,
-    weights: dict[str, Tensor],
-    attr: Tensor,
-    table: Tensor | None,
-    slot: Tensor,
-    event: Tensor | None,
-    present: Tensor,
-    keep: Tensor | None,
-    heads: int,
-) -> Tensor:
-    """The aggregation ``[T, dim]`` of :class:`ctan.nn.Attention` with projected queries.
+def pool(
+    query: Parts, rows: Parts, slot: Tensor, event: Tensor, present: Tensor, keep: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Attention of each target over its present slots.
 
     Args:
-        h: node states, ``[M, d]``.
-        own: states of the targets, ``[T, d]``.
-        weights: ``query``, ``key``, ``value`` and ``edge`` weights, ``query`` and ``value`` biases.
-        attr: edge attributes per slot, ``[T, K, da]``.
-        table: further attributes by event, ``[E, dm]``, or None.
+        query: scaled, one part for each part of a row: ``[H, T, d]``, ``[H, T, dm]`` and
+            ``[H, T, da]``.
+        rows: ``h [M, d]``, ``table [E, dm]``, ``attr [T, K, da]``.
         slot: row of ``h`` per slot, ``[T, K]``.
-        event: row of ``table`` per slot, ``[T, K]``, or None.
+        event: row of ``table`` per slot, ``[T, K]``.
         present: which slots hold a neighbour, ``[T, K]``.
         keep: dropout factors, ``[H, T, K]``, or None.
-        heads: number of heads.
+
+    Returns:
+        The pooled rows, shaped as ``query``, and the sums of the weights ``[H, T]``.
     """
-    dim = len(weights["query"])
-    per_head = dim // heads
-    key = torch.cat([weights["key"], weights["edge"]], 1) if "edge" in weights else weights["key"]
-    value = (
-        torch.cat([weights["value"], weights["edge"]], 1) if "edge" in weights else weights["value"]
+    out: tuple[Tensor, Tensor, Tensor, Tensor] = _Pool.apply(  # type: ignore[no-untyped-call]
+        *query, *rows, slot, event, present, keep
     )
-    # The scale of the scores goes into the smallest tensor on the way.
-    q = torch.addmm(weights["query_bias"], own, weights["query"].T) * (1 / math.sqrt(per_head))
+    return out
+
+
+def by_head(x: Tensor, weight: Tensor, heads: int) -> Tensor:
+    """``x [T, d]`` times the rows of ``weight [d, n]``, head by head: ``[H, T, n]``.
+
+    Example:
+        >>> by_head(torch.ones(3, 4), torch.ones(4, 5), heads=2).shape
+        torch.Size([2, 3, 5])
+    """
     if heads == 1:
-        query = (q @ key).unsqueeze(0)
-        pooled, mass = _pool(query, h, attr, table, slot, event, present, keep)
-        return torch.addmm(mass[0].unsqueeze(1) * weights["value_bias"], pooled[0], value.T)
-    query = torch.bmm(
-        q.view(-1, heads, per_head).transpose(0, 1), key.view(heads, per_head, key.size(1))
-    )
-    pooled, mass = _pool(query, h, attr, table, slot, event, present, keep)
-    out = torch.bmm(pooled, value.view(heads, per_head, value.size(1)).transpose(1, 2))
-    out = out + mass.unsqueeze(-1) * weights["value_bias"].view(heads, 1, per_head)
-    return out.transpose(0, 1).reshape(-1, dim)
+        return (x @ weight).unsqueeze(0)
+    per_head = x.size(1) // heads
+    split = x.view(len(x), heads, per_head).transpose(0, 1)
+    return torch.bmm(split, weight.view(heads, per_head, weight.size(1)))
 
 
-def _pool(*inputs: Tensor | None) -> tuple[Tensor, Tensor]:
-    pooled, mass = Pool.apply(*inputs)  # type: ignore[no-untyped-call]
-    return pooled, mass
+def join_heads(onto: Tensor, pooled: Tensor, weight: Tensor) -> Tensor:
+    """``onto [T, d]`` plus ``pooled [H, T, n]`` times the transposed rows of ``weight [d, n]``.
 
-
-def _rest(
-    h: np.ndarray,
-    table: Tensor | None,
-    slot: Tensor,
-    event: Tensor | None,
-    present: Tensor,
-    keep: Tensor | None,
-) -> tuple[np.ndarray, ...]:
-    """The arguments without gradient, absent ones as empty arrays."""
-    no_table, no_event = np.zeros((0, 0), h.dtype), np.zeros((0, 0), np.int64)
-    return (
-        no_table if table is None else table.numpy(),
-        slot.contiguous().numpy(),
-        no_event if table is None or event is None else event.contiguous().numpy(),
-        present.contiguous().numpy(),
-        np.zeros((0, 0, 0), h.dtype) if keep is None else keep.contiguous().numpy(),
-    )
+    Example:
+        >>> join_heads(torch.zeros(3, 4), torch.ones(2, 3, 5), torch.ones(4, 5)).shape
+        torch.Size([3, 4])
+    """
+    heads = len(pooled)
+    if heads == 1:
+        return torch.addmm(onto, pooled[0], weight.T)
+    split = weight.view(heads, len(weight) // heads, weight.size(1))
+    out = torch.bmm(pooled, split.transpose(1, 2))
+    return onto + out.transpose(0, 1).reshape(onto.shape)
