@@ -110,7 +110,11 @@ def attend_backward(
     """Gradients of :func:`attend_forward`; the last two arguments must come zeroed.
 
     Args:
-        query: as in the forward pass, and so on up to ``alpha``.
+        query: as in the forward pass.
+        rows: likewise.
+        where: likewise.
+        keep: likewise.
+        alpha: as the forward pass wrote it.
         grad_pooled: gradients of ``pooled``.
         grad_mass: gradient of ``mass``, ``[H, T]``.
         grad_query: added to: gradients of ``query``.

@@ -47,7 +47,7 @@ class _Pool(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         """Pool the neighbours of each target."""
-        given = [None if x is None else x.detach().contiguous().numpy() for x in inputs]
+        given: list[Any] = [None if x is None else x.detach().contiguous().numpy() for x in inputs]
         query, rows, where, keep = tuple(given[:3]), tuple(given[3:6]), tuple(given[6:9]), given[9]
         dtype = given[3].dtype
         if keep is None:
@@ -73,9 +73,9 @@ class _Pool(torch.autograd.Function):
             for part, wants in zip(rows, wanted, strict=True)
         )
         attend_backward(*ctx.saved, tuple(grad_pooled), grad_mass, grad_query, grad_rows)
-        given = [torch.from_numpy(part) for part in (*grad_query, *grad_rows)]
-        keep = [True, True, True, *wanted]
-        return (*(g if want else None for g, want in zip(given, keep, strict=True)), *[None] * 4)
+        queries = (torch.from_numpy(part) for part in grad_query)
+        parts = (torch.from_numpy(p) if w else None for p, w in zip(grad_rows, wanted, strict=True))
+        return (*queries, *parts, *[None] * 4)
 
 
 def pool(
