@@ -41,5 +41,5 @@ def unknown_name(what: str, given: str, known: Iterable[str]) -> CtanError:
     """
     names = sorted(known)
     near = get_close_matches(given, names, n=1)
-    hint = f" did you mean {near[0]!r}?" if near else ""
-    return CtanError(f"unknown {what} {given!r}:{hint} Known: {', '.join(names)}.")
+    hint = f": did you mean {near[0]!r}?" if near else "."
+    return CtanError(f"unknown {what} {given!r}{hint} Known: {', '.join(names)}.")

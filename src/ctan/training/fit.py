@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ def fit(
     device: str = "cpu",
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
+    on_epoch: Callable[[dict[str, Any]], None] | None = None,
 ) -> Run:
     """Train a model on a stream and measure it on the test part at its best epoch.
 
@@ -100,6 +102,7 @@ def fit(
         device: ``cpu`` or ``cuda``.
         checkpoint_seconds: at most this long between two checkpoints (0: after every batch).
         watch: called after each batch.
+        on_epoch: called with the record of each finished epoch, as it stands in the history.
 
     Returns:
         The finished run.
@@ -123,7 +126,7 @@ def fit(
         stage = Stage.prepare(stream, task, model, spec.options, protocol, device)
         fitting = _Fitting(spec, stage, home, checkpoint_seconds, watch)
         fitting.open()
-        fitting.train()
+        fitting.train(on_epoch)
         return fitting.conclude()
 
 
@@ -178,7 +181,7 @@ class _Fitting:
         if (self.home / "checkpoint.safetensors").exists():
             self._restore()
 
-    def train(self) -> None:
+    def train(self, on_epoch: Callable[[dict[str, Any]], None] | None = None) -> None:
         """Play epochs until the last, or until nothing improves any more."""
         progress, protocol = self.progress, self.spec.protocol
         while not progress.finished:
@@ -203,6 +206,8 @@ class _Fitting:
             self.state = self.stage.predictor.model.init_state(self.stage.device)
             self._note_time(record["epoch"], trained - started, time.perf_counter() - trained)
             self._save()
+            if on_epoch:
+                on_epoch(record)
 
     def conclude(self) -> Run:
         """Measure the best epoch on the test part."""
