@@ -97,15 +97,17 @@ class Protocol:
         Example:
             >>> print(Protocol().summary())
             split time, visibility stale, update scored, neighbours recent, readout pair,
-            negatives destinations without known edges, gradients through 0 batches, batch 256,
-            seed 0
+            negatives destinations without known edges, gradients through 0 batches, batch 256
+            events, seed 0
         """
         known = "with" if self.negatives_known else "without"
+        by_graph = self.split == "graph"
+        batch = f"{self.graph_batch} graphs" if by_graph else f"{self.batch_size} events"
         return (
             f"split {self.split}, visibility {self.visibility}, update {self.update_from}, "
             f"neighbours {self.neighbors}, readout {self.readout}, negatives "
             f"{self.negative_pool} {known} known edges, gradients through {self.through_time} "
-            f"batches, batch {self.batch_size}, seed {self.seed}"
+            f"batches, batch {batch}, seed {self.seed}"
         )
 
     def to_dict(self) -> dict[str, Any]:
