@@ -1,5 +1,20 @@
-"""The data sets of the paper."""
+"""The data sets of the paper, by name: `load("wikipedia")`."""
 
+from ctan.datasets.base import About, Dataset
+from ctan.datasets.negatives import EvaluationNegatives
 from ctan.datasets.pathgraph import LENGTHS, path_graphs
+from ctan.datasets.registry import about, default_root, download, load, names, options_of
 
-__all__ = ["LENGTHS", "path_graphs"]
+__all__ = [
+    "LENGTHS",
+    "About",
+    "Dataset",
+    "EvaluationNegatives",
+    "about",
+    "default_root",
+    "download",
+    "load",
+    "names",
+    "options_of",
+    "path_graphs",
+]
