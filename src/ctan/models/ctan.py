@@ -16,7 +16,6 @@ from ctan.models.state import Rows, State
 from ctan.models.view import Events, Sees, View
 from ctan.nn import (
     AntiSymmetricStep,
-    Attention,
     Incoming,
     InitialCondition,
     TimeEncoding,
@@ -183,9 +182,8 @@ class CTAN(NodeEncoder):
         sizes = view.sizes[reach : reach + self.steps + 1]
         h = self.initial(state.h.read(view.nodes[: sizes[-1]]), self._input(view, injected, sizes))
         edges = self._edges(state, view, sizes[-2])
-        phi = self.layers[0].phi
-        if self.steps > len(self.flow) and isinstance(phi, Attention) and not self.include_self:
-            edges = phi.project(edges)
+        if self.steps > len(self.flow):
+            edges = self.layers[0].prepare(h, edges)
         # Step l is needed only by the nodes from which L - l further steps lead to the asked ones.
         for step in range(1, self.steps + 1):
             layer = self.layers[(step - 1) % len(self.flow)]

@@ -64,6 +64,10 @@ class Attention(nn.Module):
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
         """Aggregate ``h [M, in_dim]`` over ``edges`` to ``[T, dim]``."""
+        if edges.projected:
+            raise ValueError(
+                "a projected table is for `kernels.drive`; give the edges as they were"
+            )
         keep = None
         if self.dropout and self.training:
             ones = h.new_ones(self.heads, *edges.slot.shape)
@@ -94,54 +98,30 @@ class Attention(nn.Module):
 
     def fused(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> Tensor:
         """The same in compiled loops on the CPU: see :mod:`ctan.nn.kernels.attention`."""
-        q = self.query(h[: edges.targets]) * (self.dim // self.heads) ** -0.5
-        table, event = edges.table, edges.event
-        if table is None or event is None:
-            table, event = h.new_empty(0, 0), edges.slot
-        of_table, of_attr = self._edge_parts(edges, q)
-        pooled, pooled_table, pooled_attr, mass = kernels.pool(
-            (
-                kernels.by_head(q, self.key.weight, self.heads),
-                # Rows that carry the edge map already meet the query as it is.
-                q.unsqueeze(0) if edges.projected else kernels.by_head(q, of_table, self.heads),
-                kernels.by_head(q, of_attr, self.heads),
-            ),
-            (h, table, edges.attr),
-            edges.slot,
-            event,
-            edges.present,
+        return kernels.attend(
+            h,
+            self.query(h[: edges.targets]) * (self.dim // self.heads) ** -0.5,
+            self.key.weight,
+            self.value.weight,
+            self.value.bias,
+            None if self.edge is None else self.edge.weight,
+            edges,
+            self.heads,
             keep,
         )
-        weight = mass.T.repeat_interleave(self.dim // self.heads, dim=1)
-        out = kernels.join_heads(weight * self.value.bias, pooled, self.value.weight)
-        if edges.projected:
-            out = out + pooled_table[0]
-        elif table.size(1):
-            out = kernels.join_heads(out, pooled_table, of_table)
-        return kernels.join_heads(out, pooled_attr, of_attr) if edges.attr.size(-1) else out
 
     def project(self, edges: Incoming) -> Incoming:
-        """The same edges with the edge map applied to their table, once for several steps.
+        """The same edges with the edge map applied to their table, for :func:`kernels.drive`.
 
-        Worth its cost where steps share this layer's weights: a step would map its queries and its
-        pooled rows instead. Each distinct event is mapped once, whoever reads it.
+        Worth its cost where several steps share this layer's weights: each step would map its
+        queries and its pooled rows instead. Each distinct event is mapped once, whoever reads it.
         """
-        if edges.table is None or edges.event is None or edges.projected or self.heads > 1:
-            return edges
-        if not kernels.usable(edges.attr, edges.table):
+        if edges.table is None or edges.event is None or self.edge is None:
             return edges
         seen, rows = torch.unique(edges.event[edges.present], return_inverse=True)
-        assert self.edge is not None
         table = edges.table[seen] @ self.edge.weight[:, : edges.table.size(1)].T
         event = edges.event.masked_scatter(edges.present, rows)
         return replace(edges, table=table, event=event, projected=True)
-
-    def _edge_parts(self, edges: Incoming, like: Tensor) -> tuple[Tensor, Tensor]:
-        """The columns of the edge map that read the table, and those that read ``attr``."""
-        if self.edge is None:
-            return like.new_empty(self.dim, 0), like.new_empty(self.dim, 0)
-        split = self.edge_dim - edges.attr.size(-1)
-        return self.edge.weight[:, :split], self.edge.weight[:, split:]
 
     def extra_repr(self) -> str:
         """Sizes, for printing."""

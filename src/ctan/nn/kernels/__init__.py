@@ -1,5 +1,6 @@
 """Fused versions of layers, each equal to the plain version beside it in :mod:`ctan.nn`."""
 
-from ctan.nn.kernels.attention import by_head, join_heads, pool, usable
+from ctan.nn.kernels.attention import attend, usable
+from ctan.nn.kernels.drive import DriveWeights, drive
 
-__all__ = ["by_head", "join_heads", "pool", "usable"]
+__all__ = ["DriveWeights", "attend", "drive", "usable"]

@@ -19,9 +19,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ctan.nn.edges import Incoming
 from ctan.nn.kernels._neighbors import attend_backward, attend_forward
-
-Parts = tuple[Tensor, Tensor, Tensor]
 
 
 def usable(*tensors: Tensor | None) -> bool:
@@ -38,93 +37,125 @@ def usable(*tensors: Tensor | None) -> bool:
     )
 
 
-class _Pool(torch.autograd.Function):
-    """Attention of projected queries over the rows ``h[slot]``, ``table[event]`` and ``attr``.
+class Neighbors:
+    """The fixed part of one attention: where the neighbours stand, as the kernels take it.
 
-    Inputs and outputs are those of :func:`ctan.nn.kernels._neighbors.attend_forward`.
+    Args:
+        h: node states, ``[M, d]``.
+        edges: the neighbours.
+        keep: dropout factors, ``[H, T, K]``, or None.
     """
 
-    @staticmethod
-    def forward(ctx: Any, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        """Pool the neighbours of each target."""
-        given: list[Any] = [None if x is None else x.detach().contiguous().numpy() for x in inputs]
-        query, rows, where, keep = tuple(given[:3]), tuple(given[3:6]), tuple(given[6:9]), given[9]
-        dtype = given[3].dtype
-        if keep is None:
-            keep = np.empty((0, 0, 0), dtype)
+    def __init__(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> None:
+        dtype = h.detach().numpy().dtype
+        table = np.empty((0, 0), dtype) if edges.table is None else _array(edges.table)
+        event = edges.slot if edges.event is None else edges.event
+        self.rows = (_array(h), table, _array(edges.attr))
+        self.where = (_array(edges.slot), _array(event), _array(edges.present))
+        self.keep = np.empty((0, 0, 0), dtype) if keep is None else _array(keep)
+
+    def pool(self, query: Tensor) -> tuple[Tensor, Tensor, np.ndarray]:
+        """Pooled rows ``[H, T, D]``, sums of weights ``[H, T]`` and the weights ``[H, T, K]``."""
+        q = _array(query)
         # numpy owns the buffers: allocating with torch costs more than filling these.
-        alpha = np.empty((query[0].shape[0], *where[0].shape), dtype)
-        pooled = tuple(np.empty(part.shape, dtype) for part in query)
-        mass = np.empty(query[0].shape[:2], dtype)
-        attend_forward(query, rows, where, keep, alpha, pooled, mass)
-        ctx.saved = (query, rows, where, keep, alpha)
-        return tuple(torch.from_numpy(x) for x in (*pooled, mass))
+        alpha = np.empty((len(q), *self.where[0].shape), q.dtype)
+        pooled, mass = np.empty(q.shape, q.dtype), np.empty(q.shape[:2], q.dtype)
+        attend_forward(q, self.rows, self.where, self.keep, alpha, pooled, mass)
+        return torch.from_numpy(pooled), torch.from_numpy(mass), alpha
+
+    def gradients(
+        self,
+        query: Tensor,
+        alpha: np.ndarray,
+        grad_pooled: Tensor,
+        grad_mass: Tensor,
+        wanted: tuple[bool, bool, bool],
+    ) -> tuple[Tensor, list[Tensor | None]]:
+        """Gradients of the query and of those of ``h``, ``table``, ``attr`` that are wanted."""
+        q = _array(query)
+        grad_query = np.zeros_like(q)
+        grad_rows = tuple(
+            np.zeros(part.shape if wants else (0,) * part.ndim, part.dtype)
+            for part, wants in zip(self.rows, wanted, strict=True)
+        )
+        attend_backward(
+            q,
+            self.rows,
+            self.where,
+            self.keep,
+            alpha,
+            _array(grad_pooled),
+            _array(grad_mass),
+            grad_query,
+            grad_rows,
+        )
+        given = [
+            torch.from_numpy(part) if wants else None
+            for part, wants in zip(grad_rows, wanted, strict=True)
+        ]
+        return torch.from_numpy(grad_query), given
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().contiguous().numpy()
+
+
+class _Pool(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        query: Tensor,
+        h: Tensor,
+        table: Tensor | None,
+        attr: Tensor,
+        edges: Incoming,
+        keep: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        ctx.neighbors = Neighbors(h, edges, keep)
+        pooled, mass, ctx.alpha = ctx.neighbors.pool(query)
+        ctx.save_for_backward(query)
+        return pooled, mass
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradients of the queries and the rows."""
-        query, rows, *_ = ctx.saved
-        *grad_pooled, grad_mass = (grad.contiguous().numpy() for grad in grads)
-        grad_query = tuple(np.zeros_like(part) for part in query)
-        wanted = ctx.needs_input_grad[3:6]
-        grad_rows = tuple(
-            np.zeros(part.shape if wants else (0,) * part.ndim, part.dtype)
-            for part, wants in zip(rows, wanted, strict=True)
+        (query,) = ctx.saved_tensors
+        grad_query, grad_rows = ctx.neighbors.gradients(
+            query, ctx.alpha, *grads, wanted=ctx.needs_input_grad[1:4]
         )
-        attend_backward(*ctx.saved, tuple(grad_pooled), grad_mass, grad_query, grad_rows)
-        queries = (torch.from_numpy(part) for part in grad_query)
-        parts = (torch.from_numpy(p) if w else None for p, w in zip(grad_rows, wanted, strict=True))
-        return (*queries, *parts, *[None] * 4)
+        return (grad_query, *grad_rows, None, None)
 
 
-def pool(
-    query: Parts, rows: Parts, slot: Tensor, event: Tensor, present: Tensor, keep: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Attention of each target over its present slots.
+def attend(
+    h: Tensor,
+    q: Tensor,
+    key: Tensor,
+    value: Tensor,
+    value_bias: Tensor,
+    edge: Tensor | None,
+    edges: Incoming,
+    heads: int,
+    keep: Tensor | None = None,
+) -> Tensor:
+    """The aggregation ``[T, d]`` of :class:`ctan.nn.Attention`, for any number of heads.
 
     Args:
-        query: scaled, one part for each part of a row: ``[H, T, d]``, ``[H, T, dm]`` and
-            ``[H, T, da]``.
-        rows: ``h [M, d]``, ``table [E, dm]``, ``attr [T, K, da]``.
-        slot: row of ``h`` per slot, ``[T, K]``.
-        event: row of ``table`` per slot, ``[T, K]``.
-        present: which slots hold a neighbour, ``[T, K]``.
+        h: node states, ``[M, in]``.
+        q: scaled queries, ``[T, d]``.
+        key: key map, ``[d, in]``.
+        value: value map, ``[d, in]``.
+        value_bias: its bias, ``[d]``.
+        edge: edge map, ``[d, de]``, or None.
+        edges: the neighbours.
+        heads: number of heads.
         keep: dropout factors, ``[H, T, K]``, or None.
-
-    Returns:
-        The pooled rows, shaped as ``query``, and the sums of the weights ``[H, T]``.
     """
-    out: tuple[Tensor, Tensor, Tensor, Tensor] = _Pool.apply(  # type: ignore[no-untyped-call]
-        *query, *rows, slot, event, present, keep
-    )
-    return out
-
-
-def by_head(x: Tensor, weight: Tensor, heads: int) -> Tensor:
-    """``x [T, d]`` times the rows of ``weight [d, n]``, head by head: ``[H, T, n]``.
-
-    Example:
-        >>> by_head(torch.ones(3, 4), torch.ones(4, 5), heads=2).shape
-        torch.Size([2, 3, 5])
-    """
-    if heads == 1:
-        return (x @ weight).unsqueeze(0)
-    per_head = x.size(1) // heads
-    split = x.view(len(x), heads, per_head).transpose(0, 1)
-    return torch.bmm(split, weight.view(heads, per_head, weight.size(1)))
-
-
-def join_heads(onto: Tensor, pooled: Tensor, weight: Tensor) -> Tensor:
-    """``onto [T, d]`` plus ``pooled [H, T, n]`` times the transposed rows of ``weight [d, n]``.
-
-    Example:
-        >>> join_heads(torch.zeros(3, 4), torch.ones(2, 3, 5), torch.ones(4, 5)).shape
-        torch.Size([3, 4])
-    """
-    heads = len(pooled)
-    if heads == 1:
-        return torch.addmm(onto, pooled[0], weight.T)
-    split = weight.view(heads, len(weight) // heads, weight.size(1))
-    out = torch.bmm(pooled, split.transpose(1, 2))
-    return onto + out.transpose(0, 1).reshape(onto.shape)
+    if edge is not None:
+        key, value = torch.cat([key, edge], dim=1), torch.cat([value, edge], dim=1)
+    per_head, width = q.size(1) // heads, key.size(1)
+    split = q.view(len(q), heads, per_head).transpose(0, 1)
+    query = torch.bmm(split, key.view(heads, per_head, width))
+    pooled, mass = _Pool.apply(query, h, edges.table, edges.attr, edges, keep)
+    out = torch.bmm(pooled, value.view(heads, per_head, width).transpose(1, 2))
+    out = out + mass.unsqueeze(-1) * value_bias.view(heads, 1, per_head)
+    return out.transpose(0, 1).reshape(q.shape)
