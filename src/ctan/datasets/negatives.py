@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ctan.errors import ProtocolError
+from ctan.events import EventStream
 
 Int64 = npt.NDArray[np.int64]
 
@@ -56,3 +57,38 @@ class EvaluationNegatives:
             f" to {counts.max():,}" if counts.max() != counts.min() else ""
         )
         return f"{many} for each of {len(self):,} events"
+
+
+def all_other_destinations(
+    stream: EventStream, part: slice, destinations: Int64
+) -> EvaluationNegatives:
+    """For each event of a part: every destination but those its source met at that very time.
+
+    Args:
+        stream: the events.
+        part: positions of the part; it must not part events of one time.
+        destinations: the candidates, rising.
+
+    Example:
+        >>> from ctan.events import EventStream
+        >>> stream = EventStream.from_arrays(src=[0, 0, 1], dst=[2, 3, 4], t=[5, 5, 5])
+        >>> ptr, node = all_other_destinations(stream, slice(0, 3), np.array([2, 3, 4])).of(
+        ...     np.array([0, 2])
+        ... )
+        >>> ptr.tolist(), node.tolist()
+        ([0, 1, 3], [4, 2, 3])
+    """
+    src, dst, t = stream.src[part], stream.dst[part], stream.t[part]
+    order = np.lexsort((src, t))
+    new = np.ones(len(src), bool)
+    new[1:] = (src[order][1:] != src[order][:-1]) | (t[order][1:] != t[order][:-1])
+    moment = np.empty(len(src), np.int64)  # which (source, time) an event belongs to
+    moment[order] = np.cumsum(new) - 1
+    # Each event's row misses the destinations of its moment.
+    place = np.searchsorted(destinations, dst)
+    kept = np.ones((int(moment.max(initial=-1)) + 1, len(destinations)), bool)
+    kept[moment, place] = False
+    row, column = np.nonzero(kept[moment])
+    ptr = np.searchsorted(row, np.arange(len(src) + 1))
+    narrow = np.min_scalar_type(-max(1, stream.num_nodes))  # millions of them
+    return EvaluationNegatives(part.start, ptr, destinations.astype(narrow)[column])

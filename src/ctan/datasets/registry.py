@@ -7,13 +7,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ctan.datasets import jodie, pathgraph
+from ctan.datasets import jodie, pathgraph, tgb
 from ctan.datasets._download import Watch
 from ctan.datasets.base import About, Dataset, Entry
 from ctan.errors import CtanError, unknown_name
 
 REGISTRY: dict[str, Entry] = {
-    entry.about.name: entry for entry in (pathgraph.ENTRY, *jodie.ENTRIES)
+    entry.about.name: entry for entry in (pathgraph.ENTRY, *jodie.ENTRIES, *tgb.ENTRIES)
 }
 
 
@@ -98,6 +98,7 @@ def default_root() -> Path:
 
 
 def _entry(name: str) -> Entry:
-    if name not in REGISTRY:
+    found = REGISTRY.get(name) or REGISTRY.get(name.removesuffix("-v2"))  # TGB's tables say so
+    if found is None:
         raise unknown_name("data set", name, REGISTRY)
-    return REGISTRY[name]
+    return found
