@@ -8,13 +8,17 @@ from typing import Any
 from ctan.errors import CtanError, unknown_name
 from ctan.models.base import Dims, Model
 from ctan.models.ctan import CTAN
+from ctan.models.dyrep import DyRep
 from ctan.models.jodie import JODIE
 from ctan.models.tgat import TGAT
+from ctan.models.tgn import TGN
 
 MODELS: dict[str, type[Model]] = {
     "ctan": CTAN,
+    "dyrep": DyRep,
     "jodie": JODIE,
     "tgat": TGAT,
+    "tgn": TGN,
 }
 
 

@@ -2,38 +2,68 @@ r"""TGAT: layers of temporal attention over raw features, no memory (arXiv 2002.
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
+from dataclasses import dataclass
+from typing import cast
 
+import torch
+from torch import Tensor
+
+from ctan.errors import unknown_name
 from ctan.models.base import Dims, NodeEncoder
+from ctan.models.stack import Stack
 from ctan.models.state import State
 from ctan.models.view import Events, Sees, View
-from ctan.nn import Attention, Incoming, TimeEncoding
+from ctan.nn import FixedTimeEncoding, TimeEncoding
+
+TIMES = {"learned": TimeEncoding, "fixed": FixedTimeEncoding}
+
+
+@dataclass
+class Clock(State):
+    """When each node was last seen; nothing else is remembered.
+
+    Attributes:
+        last_update: time of each node's latest event, ``[N]``.
+    """
+
+    last_update: Tensor
 
 
 class TGAT(NodeEncoder):
-    r"""TGAT in the form of the paper's comparison: unshared attention layers with two heads.
+    r"""Temporal Graph Attention, arXiv 2002.07962, with the paper's aggregation and budget.
 
     .. math::
-        h^0_u = W_0 x_u, \qquad
-        h^\ell_u = \mathrm{relu}\bigl(W_\ell h^{\ell-1}_u + \Phi_\ell(\{h^{\ell-1}_v,
-        e_{uv} \| \cos(w(t - t_{uv}) + b)\}_{v \in N_u})\bigr)
+        h^0_u = x_u, \qquad
+        h^\ell_u = \tanh\bigl(W_\ell h^{\ell-1}_u + \Phi_\ell(\{h^{\ell-1}_v,
+        e_{uv} \| \cos(w \Delta_v + b)\}_{v \in N_u})\bigr)
 
-    (no relu after the last layer), with ``t`` the time of the question.
+    Two heads of ``dim`` units side by side, unshared layers and attention dropout 0.1 are the form
+    of the paper's comparison. Where nodes have no features :math:`h^0` is one zero.
 
     Args:
         dims: what is known of the stream.
-        dim: size of the embeddings.
+        dim: size of each head; embeddings have ``heads * dim``.
         layers: number of attention layers, each reaching one hop further.
-        heads: attention heads, concatenated.
+        heads: attention heads.
         dropout: attention dropout.
         time_dim: size of the time encoding.
+        time: ``learned`` frequencies of standardised times, or ``fixed`` ones of plain times.
         neighbors: how many temporal neighbours each node reads.
+        query_time: :math:`\Delta` is the time from the edge to the question, as TGAT's authors
+            have it; otherwise to the neighbour's last event, as in the paper's comparison, and
+            those times are then a state.
 
     Example:
-        >>> TGAT(Dims(nodes=10), dim=8, layers=2).sees.hops
-        2
+        >>> model = TGAT(Dims(nodes=10), dim=8, layers=2)
+        >>> model.sees.hops, model.dim, model.stateful
+        (2, 16, False)
     """
+
+    paper = "Xu et al., Inductive Representation Learning on Temporal Graphs, arXiv 2002.07962"
+    use = (
+        "Nodes never met in training, and causal scoring at any batch size: there is no memory. "
+        "Sees no further than its layers."
+    )
 
     stateful = False
 
@@ -41,47 +71,51 @@ class TGAT(NodeEncoder):
         self,
         dims: Dims,
         *,
-        dim: int = 100,
+        dim: int = 50,
         layers: int = 1,
         heads: int = 2,
         dropout: float = 0.1,
         time_dim: int = 16,
+        time: str = "learned",
         neighbors: int = 5,
+        query_time: bool = True,
     ) -> None:
         super().__init__()
-        self.dims, self.dim = dims, dim
-        self.encode = nn.Linear(dims.node_dim, dim) if dims.node_dim else None
-        self.time = TimeEncoding(time_dim)
-        self.attention = nn.ModuleList(
-            Attention(dim, dims.edge_dim + time_dim, heads, dropout) for _ in range(layers)
+        if time not in TIMES:
+            raise unknown_name("time encoding", time, TIMES)
+        self.dims, self.stateful = dims, not query_time
+        encoding = TIMES[time](time_dim)
+        self.stack = Stack(
+            dims, max(1, dims.node_dim), dim, layers, "attention", heads, dropout, encoding
         )
-        self.skip = nn.ModuleList(nn.Linear(dim, dim) for _ in range(layers))
-        self.sees = Sees(hops=layers, neighbors=neighbors, query_time=True)
+        self.dim = self.stack.out_dim
+        self.sees = Sees(hops=layers, neighbors=neighbors, query_time=query_time)
 
     def init_state(self, device: torch.device | str = "cpu") -> State:
-        """Nothing to remember."""
-        return State()
+        """Nothing to remember, or when each node was last seen."""
+        if not self.stateful:
+            return State()
+        time = torch.float64 if isinstance(self.dims.start, float) else torch.int64
+        start = torch.full((self.dims.nodes,), self.dims.start, dtype=time, device=device)
+        return Clock(last_update=start)
 
     def embed(self, state: State, view: View) -> Tensor:
         """Attend hop by hop towards the asked entries: ``[asked, d]``."""
-        if self.encode is None or view.x is None:
-            h = view.features.t.new_zeros(len(view.nodes), self.dim, dtype=self._dtype())
+        dtype = torch.get_default_dtype()
+        if view.x is None:
+            h = torch.zeros(len(view.nodes), 1, dtype=dtype, device=view.features.device)
         else:
-            h = self.encode(view.x)
-        attr = self.time(self.dims.standardise(view.time[: view.sizes[-2], None] - view.edge_time))
-        if view.msg is not None:
-            attr = torch.cat([view.msg.to(attr.dtype), attr], dim=-1)
-        edges = Incoming(view.slot, view.present, view.count, attr)
-        for layer, (attention, skip) in enumerate(zip(self.attention, self.skip, strict=True), 1):
-            near = edges.first(view.sizes[-1 - layer])
-            h = skip(h[: near.targets]) + attention(h, near)
-            if layer < len(self.attention):
-                h = torch.relu(h)
-        return h
+            h = view.x.to(dtype)
+        last = cast(Clock, state).last_update[view.node] if self.stateful else None
+        z: Tensor = self.stack(h, view, last)
+        return z
 
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
-        """Nothing to remember: the index knows the events."""
+        """Nothing to remember but the time: the index knows the events."""
+        if self.stateful:
+            touched, latest = (
+                torch.from_numpy(column).to(view.features.device)
+                for column in (events.touched, events.latest)
+            )
+            cast(Clock, state).last_update[touched] = view.features.t[latest]
         return state
-
-    def _dtype(self) -> torch.dtype:
-        return self.time.linear.weight.dtype

@@ -1,4 +1,4 @@
-"""Node memories that a recurrent cell updates from messages (arXiv 2006.10637)."""
+"""How a node's memory learns of an event: message and recurrent cell (arXiv 2006.10637)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ctan.errors import unknown_name
 from ctan.nn.time import TimeEncoding
 
 CELLS: dict[str, type[nn.RNNCell] | type[nn.GRUCell]] = {"rnn": nn.RNNCell, "gru": nn.GRUCell}
+#: identity: what is known, side by side; mlp: two layers on top of that.
+MESSAGES = ("identity", "mlp")
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Message:
 
     Attributes:
         own: the node's memory before.
-        other: its partner's memory.
+        other: its partner's memory, or what else is known of the partner.
         elapsed: standardised time since the node's previous event, ``[B]``.
         msg: event features, or None.
         x_own: the node's features, or None.
@@ -35,39 +37,68 @@ class Message:
 
 
 class MemoryCell(nn.Module):
-    r"""One update of a node's memory.
+    r"""The update of a node's memory.
 
     .. math::
-        s_u \leftarrow \mathrm{cell}\bigl([s_u \,\|\, s_v \,\|\, e_{uv} \,\|\, x_u \,\|\, x_v
-        \,\|\, \cos(w \Delta + b)],\; s_u\bigr)
+        m = [s_u \,\|\, s_v \,\|\, e_{uv} \,\|\, x_u \,\|\, x_v \,\|\, \cos(w \Delta + b)], \qquad
+        s_u \leftarrow \mathrm{cell}(\bar m, s_u)
 
-    Node features are part of the message: a memory that is not told them cannot remember them.
+    with :math:`\bar m` the aggregate of the messages that wait; the message ``mlp`` is
+    :math:`W_2\, \mathrm{relu}(W_1 m + b_1) + b_2` instead. Node features are part of the message:
+    a memory that is not told them cannot remember them.
 
     Args:
         dim: size of the memory.
         edge_dim: size of the event features.
         node_dim: size of the node features.
-        time_dim: size of the time encoding.
+        time_dim: size of the time encoding; 0 gives the elapsed time itself, one number.
         cell: ``rnn`` or ``gru``.
+        message: ``identity`` or ``mlp``.
+        tell_own: whether the message holds :math:`s_u`, which the cell knows anyway.
 
     Example:
         >>> cell = MemoryCell(4, edge_dim=0, node_dim=0, time_dim=2, cell="gru")
         >>> s = torch.zeros(3, 4)
-        >>> cell(Message(s, s, torch.zeros(3), None, None, None)).shape
-        torch.Size([3, 4])
+        >>> told = cell.message(Message(s, s, torch.zeros(3), None, None, None))
+        >>> told.shape, cell(told, s).shape
+        (torch.Size([3, 10]), torch.Size([3, 4]))
     """
 
-    def __init__(self, dim: int, edge_dim: int, node_dim: int, time_dim: int, cell: str) -> None:
+    def __init__(
+        self,
+        dim: int,
+        edge_dim: int,
+        node_dim: int,
+        time_dim: int,
+        cell: str,
+        message: str = "identity",
+        tell_own: bool = True,
+    ) -> None:
         super().__init__()
         if cell not in CELLS:
             raise unknown_name("memory cell", cell, CELLS)
-        self.time = TimeEncoding(time_dim)
-        self.cell = CELLS[cell](2 * dim + edge_dim + 2 * node_dim + time_dim, dim)
+        if message not in MESSAGES:
+            raise unknown_name("message", message, MESSAGES)
+        self.tell_own = tell_own
+        self.time = TimeEncoding(time_dim) if time_dim else None
+        known = (1 + tell_own) * dim + edge_dim + 2 * node_dim + max(1, time_dim)
+        self.mlp = None
+        if message == "mlp":
+            self.mlp = nn.Sequential(
+                nn.Linear(known, known // 2), nn.ReLU(), nn.Linear(known // 2, dim)
+            )
+        self.cell = CELLS[cell](known if self.mlp is None else dim, dim)
 
-    def forward(self, message: Message) -> Tensor:
-        """The memories after ``message``, ``[B, d]``."""
-        parts = [message.own, message.other, message.msg, message.x_own, message.x_other]
-        parts.append(self.time(message.elapsed))
+    def message(self, about: Message) -> Tensor:
+        """What the cell is told of each event, ``[B, message]``."""
+        elapsed = about.elapsed.unsqueeze(1) if self.time is None else self.time(about.elapsed)
+        parts = [about.other, about.msg, about.x_own, about.x_other, elapsed]
+        if self.tell_own:
+            parts.insert(0, about.own)
         told = torch.cat([part for part in parts if part is not None], dim=1)
-        updated: Tensor = self.cell(told, message.own)
+        return told if self.mlp is None else self.mlp(told)
+
+    def forward(self, told: Tensor, own: Tensor) -> Tensor:
+        """The memories ``[U, d]`` after one message each, ``[U, message]``."""
+        updated: Tensor = self.cell(told, own)
         return updated
