@@ -167,10 +167,10 @@ class CTAN(NodeEncoder):
             nodes, values = view.nodes[inside], solved[torch.from_numpy(inside).to(solved.device)]
         else:
             z = self.embed(state, view) if z is None else z
-            nodes, values = events.touched, z[view.touched]
+            nodes, values = events.touched, z.index_select(0, view.touched)
         touched = torch.from_numpy(events.touched).to(view.features.device)
         latest = torch.from_numpy(events.latest).to(view.features.device)
-        state.last_update[touched] = view.features.t[latest]
+        state.last_update.index_copy_(0, touched, view.features.t.index_select(0, latest))
         return CTANState(state.h.write(nodes, values), state.last_update)
 
     def recall(self, state: State, view: View) -> Tensor:

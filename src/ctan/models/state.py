@@ -45,25 +45,25 @@ class Rows:
     def read(self, nodes: IntArray) -> Tensor:
         """The states of ``nodes [M]``, ``[M, d]``."""
         if self._segment is None or self._row is None:
-            return self.base[self._index(nodes)]
+            return self.base.index_select(0, self._index(nodes))
         segment = self._segment[nodes]
         row = self._row[nodes]
         # Stack only what is needed: the asked rows of the table, then each segment that is read.
         in_table = segment < 0
         source = row.copy()
         source[in_table] = np.arange(np.count_nonzero(in_table))
-        parts = [self.base[self._index(nodes[in_table])]]
+        parts = [self.base.index_select(0, self._index(nodes[in_table]))]
         offset = len(parts[0])
         for number in np.unique(segment[~in_table]):
             source[segment == number] += offset
             parts.append(self._segments[number])
             offset += len(parts[-1])
-        return torch.cat(parts)[self._index(source)]
+        return torch.cat(parts).index_select(0, self._index(source))
 
     def write(self, nodes: IntArray, values: Tensor) -> Rows:
         """The table with ``values [M, d]`` at the distinct ``nodes [M]``."""
         if not values.requires_grad:
-            self.base[self._index(nodes)] = values
+            self.base.index_copy_(0, self._index(nodes), values)
             if self._segment is not None:
                 self._segment[nodes] = -1
             return self

@@ -23,13 +23,14 @@ from ctan.events import (
 from ctan.history import (
     Batch,
     Lockstep,
+    PairIndex,
     TemporalIndex,
     causal,
     chronological,
     elapsed_statistics,
     time_groups,
 )
-from ctan.models import Dims, Features, Model, NodeEncoder, State, View, build
+from ctan.models import Dims, Features, Model, NodeEncoder, PairScorer, State, View, build
 from ctan.nn import Readout
 from ctan.tasks import Phase, Protocol, Task, make_task
 
@@ -44,8 +45,8 @@ class Predictor(nn.Module):
     """A model and the readout of its embeddings: the weights of a run.
 
     Args:
-        model: a node or pair encoder.
-        readout: from embeddings to scores.
+        model: a node or pair encoder, or a scorer without weights.
+        readout: from embeddings to scores; None for a scorer.
 
     Example:
         >>> from ctan.models import build
@@ -54,7 +55,7 @@ class Predictor(nn.Module):
         205
     """
 
-    def __init__(self, model: Model, readout: Readout) -> None:
+    def __init__(self, model: Model, readout: Readout | None) -> None:
         super().__init__()
         self.model, self.readout = model, readout
 
@@ -66,6 +67,9 @@ class Predictor(nn.Module):
             view: what it may see.
             recall: read the embeddings that observing left, instead of embedding.
         """
+        if isinstance(self.model, PairScorer):
+            return self.model.score(view), None
+        assert self.readout is not None
         if not isinstance(self.model, NodeEncoder):
             return self.readout(*self.model.embed_pairs(state, view)), None
         z = self.model.recall(state, view) if recall else self.model.embed(state, view)
@@ -74,8 +78,8 @@ class Predictor(nn.Module):
         stop, start = view.source_rows, view.destination_row
         source, destination = self.readout.source(z[:stop]), self.readout.destination(z[start:])
         if source is not None:
-            source = source[view.src]
-        return self.readout.combine(source, destination[view.dst - start]), z
+            source = source.index_select(0, view.src)
+        return self.readout.combine(source, destination.index_select(0, view.dst - start)), z
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Stage:
         task: what is asked.
         protocol: how.
         predictor: model and readout.
+        pairs: how often and when pairs met, if the model reads it.
     """
 
     stream: EventStream
@@ -99,6 +104,7 @@ class Stage:
     task: Task
     protocol: Protocol
     predictor: Predictor
+    pairs: PairIndex | None = None
     _lockstep: Lockstep | None = field(repr=False, default=None)
 
     @classmethod
@@ -124,7 +130,15 @@ class Stage:
         asking = make_task(task, stream, parts, protocol)
         dims = measure(stream, parts)
         encoder = build(model, dims, **options)
-        readout = Readout(encoder.dim, asking.outputs, protocol.readout)
+        if isinstance(encoder, PairScorer):
+            readout = None
+            if asking.outputs != 1:
+                raise ProtocolError(
+                    f"{model} gives one score to a pair, and task {task!r} wants {asking.outputs} "
+                    "classes: use a model that learns, or task 'link' or 'ranking'."
+                )
+        else:
+            readout = Readout(encoder.dim, asking.outputs, protocol.readout)
         if protocol.visibility == "causal" and isinstance(parts, GraphSplit):
             raise ProtocolError(
                 "visibility 'causal' is about events of one stream; in a union of graphs each "
@@ -138,6 +152,7 @@ class Stage:
             task=asking,
             protocol=protocol,
             predictor=Predictor(encoder, readout).to(device),
+            pairs=PairIndex.build(stream) if encoder.sees.contacts else None,
             _lockstep=Lockstep.build(stream) if isinstance(parts, GraphSplit) else None,
         )
 
@@ -200,4 +215,12 @@ def measure(stream: EventStream, parts: Split | GraphSplit) -> Dims:
         start=stream.t[0].item() if len(stream) else 0,
         elapsed_mean=mean,
         elapsed_std=std,
+        training_time=_training_time(stream, parts),
     )
+
+
+def _training_time(stream: EventStream, parts: Split | GraphSplit) -> float | int:
+    if isinstance(parts, GraphSplit) or not parts.train_end:
+        return 0
+    last: float | int = (stream.t[parts.train_end - 1] - stream.t[0]).item()
+    return last

@@ -155,7 +155,10 @@ def attend(
     per_head, width = q.size(1) // heads, key.size(1)
     split = q.view(len(q), heads, per_head).transpose(0, 1)
     query = torch.bmm(split, key.view(heads, per_head, width))
-    pooled, mass = _Pool.apply(query, h, edges.table, edges.attr, edges, keep)
+    pooled, mass = _Pool.apply(  # type: ignore[no-untyped-call]
+        query, h, edges.table, edges.attr, edges, keep
+    )
     out = torch.bmm(pooled, value.view(heads, per_head, width).transpose(1, 2))
     out = out + mass.unsqueeze(-1) * value_bias.view(heads, 1, per_head)
-    return out.transpose(0, 1).reshape(q.shape)
+    joined: Tensor = out.transpose(0, 1).reshape(q.shape)
+    return joined
