@@ -17,9 +17,11 @@ def alive(stream, u, v, cut):
         kind = EventKind.INTERACTION if stream.kind is None else stream.kind[e]
         if kind == EventKind.INTERACTION and ends == (u, v):
             found.append(e)
-        elif (kind == EventKind.EDGE_DELETED and ends == (u, v)) or (
-            kind == EventKind.NODE_DELETED and ends[0] in (u, v)
-        ):
+        deleted = {
+            EventKind.EDGE_DELETED: ends == (u, v),
+            EventKind.NODE_DELETED: ends[0] in (u, v),
+        }
+        if deleted.get(kind):
             found = []
     return found
 

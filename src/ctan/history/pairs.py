@@ -118,7 +118,8 @@ class PairIndex:
         Args:
             cut: [B].
         """
-        return self._running[0][np.asarray(cut)]
+        pairs: Int64 = self._running[0][np.asarray(cut)]
+        return pairs
 
     def events(self, cut: ArrayLike) -> Int64:
         """How many interactions lie before each cut; deletions take none back.
@@ -126,7 +127,8 @@ class PairIndex:
         Args:
             cut: [B].
         """
-        return self._running[1][np.asarray(cut)]
+        events: Int64 = self._running[1][np.asarray(cut)]
+        return events
 
     def mean_gap(self, cut: ArrayLike) -> NDArray[np.float64]:
         """Mean over the pairs met before each cut of a pair's mean time between its events.

@@ -23,6 +23,7 @@ class Dims:
         start: the stream's first time, from which the first elapsed times count.
         elapsed_mean: mean time between a node's events, over the training split.
         elapsed_std: its population standard deviation (1 where that is 0).
+        training_time: time from the first to the last training event.
 
     Example:
         >>> Dims(nodes=10, edge_dim=2).node_dim
@@ -35,6 +36,7 @@ class Dims:
     start: float | int = 0
     elapsed_mean: float = 0.0
     elapsed_std: float = 1.0
+    training_time: float | int = 0
 
     def standardise(self, delta: Tensor) -> Tensor:
         """Elapsed time as a network sees it; subtracted in full precision, then narrowed."""
@@ -111,4 +113,26 @@ class PairEncoder(nn.Module):
         """The state after ``events``. Owns the state that it is given; ``z`` is not used."""
 
 
-Model = NodeEncoder | PairEncoder
+class PairScorer(nn.Module):
+    """A model without weights, embeddings or memory: it scores pairs from their exact past.
+
+    What it reads is ``view.past``, which ``Sees(contacts=True)`` asks for.
+    """
+
+    sees: Sees
+    stateful: bool = False
+
+    @abstractmethod
+    def score(self, view: View) -> Tensor:
+        """Scores ``[P, 1]`` of the asked pairs."""
+
+    def init_state(self, device: torch.device | str = "cpu") -> State:
+        """Nothing to remember."""
+        return State()
+
+    def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
+        """Nothing to remember: the index knows the events."""
+        return state
+
+
+Model = NodeEncoder | PairEncoder | PairScorer

@@ -8,17 +8,19 @@ from typing import Any
 from ctan.errors import CtanError, unknown_name
 from ctan.models.base import Dims, Model
 from ctan.models.ctan import CTAN
-from ctan.models.dyrep import DyRep
+from ctan.models.edgebank import EdgeBank
+from ctan.models.heuristics import Blend, Popularity, Recency
 from ctan.models.jodie import JODIE
 from ctan.models.tgat import TGAT
-from ctan.models.tgn import TGN
 
 MODELS: dict[str, type[Model]] = {
+    "blend": Blend,
     "ctan": CTAN,
-    "dyrep": DyRep,
+    "edgebank": EdgeBank,
     "jodie": JODIE,
+    "popularity": Popularity,
+    "recency": Recency,
     "tgat": TGAT,
-    "tgn": TGN,
 }
 
 

@@ -12,7 +12,18 @@ from torch import Tensor
 
 from ctan.arrays import IntArray
 from ctan.events import EventStream
-from ctan.history import Batch, Neighborhood, TemporalIndex, neighborhood
+from ctan.history import (
+    Batch,
+    CausalWalks,
+    Neighborhood,
+    PairIndex,
+    TemporalIndex,
+    TimeWindow,
+    Walks,
+    Window,
+    neighborhood,
+)
+from ctan.models.contacts import Contacts
 
 
 @dataclass(frozen=True)
@@ -26,16 +37,28 @@ class Sees:
             several times in a batch is embedded once.
         own_entry: whether an asked node must be told apart from the same node met as a neighbour
             (because inputs are injected at asked nodes only).
+        contacts: whether the exact past of each asked pair is read.
+        walks: the walks from each asked node, if any.
+        window: the stretch of time in which the neighbours of each asked node are looked up, if
+            any; it ends at the time of the question.
 
     Example:
-        >>> Sees(hops=1, neighbors=5)
-        Sees(hops=1, neighbors=5, query_time=False, own_entry=False)
+        >>> Sees(hops=1, neighbors=5, query_time=True)
+        Sees(hops=1, neighbors=5, query_time=True, own_entry=False, contacts=False, walks=None,
+             window=None)
     """
 
     hops: int = 0
     neighbors: int = 1
     query_time: bool = False
     own_entry: bool = False
+    contacts: bool = False
+    walks: CausalWalks | None = None
+    window: TimeWindow | None = None
+
+    def __post_init__(self) -> None:
+        if self.window is not None and not self.query_time:
+            raise ValueError("a window of time ends at the time of the question: set query_time")
 
 
 @dataclass(frozen=True)
@@ -151,6 +174,10 @@ class View:
         src: entries of the asked sources, ``[P]``.
         dst: entries of the asked destinations, ``[P]``.
         touched: entries of the events' distinct endpoints, ``[U]``.
+        contacts: the past of the asked pairs, for models that declare to read it.
+        walks: the walks from each asked entry, for models that declare them.
+        window: the neighbours of each asked entry in the window of time, for models that declare
+            one.
     """
 
     hood: Neighborhood
@@ -158,6 +185,16 @@ class View:
     src: Tensor
     dst: Tensor
     touched: Tensor
+    contacts: Contacts | None = None
+    walks: Walks | None = None
+    window: Window | None = None
+
+    @property
+    def past(self) -> Contacts:
+        """The past of the asked pairs."""
+        if self.contacts is None:
+            raise ValueError("this view was made without the past of its pairs")
+        return self.contacts
 
     @property
     def nodes(self) -> IntArray:
@@ -173,6 +210,12 @@ class View:
     def asked(self) -> int:
         """Number of asked entries."""
         return self.hood.sizes[0]
+
+    @property
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Entries of the asked sources and destinations, ``[P]`` each, on the CPU."""
+        count = len(self.src)
+        return self.hood.row[:count], self.hood.row[count : 2 * count]
 
     @property
     def source_rows(self) -> int:
@@ -225,13 +268,17 @@ class View:
 
     @cached_property
     def x(self) -> Tensor | None:
-        """Node features of each entry, ``[M, dn]``, or None."""
-        return None if self.features.x is None else self.features.x[self.node]
+        """Node features of each entry, ``[M, dn]``, or None; in the precision of the weights."""
+        if self.features.x is None:
+            return None
+        return self.features.x[self.node].to(torch.get_default_dtype())
 
     @cached_property
     def msg(self) -> Tensor | None:
-        """Features of each neighbour's event, ``[T, K, de]``, or None."""
-        return None if self.features.msg is None else self.features.msg[self.event]
+        """Features of each neighbour's event, ``[T, K, de]``, or None; as precise as the weights."""
+        if self.features.msg is None:
+            return None
+        return self.features.msg[self.event].to(torch.get_default_dtype())
 
     def _move(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.features.device, non_blocking=True)
@@ -248,6 +295,7 @@ def look(
     observed: bool = False,
     strategy: str = "recent",
     seed: int = 0,
+    pairs: PairIndex | None = None,
 ) -> View:
     """Gather what a model may see of a batch, before or after its events were observed.
 
@@ -260,7 +308,8 @@ def look(
         asked: the pairs that the task asks about.
         observed: whether the batch's own events are visible.
         strategy: ``recent`` or ``uniform`` neighbours.
-        seed: of uniform sampling.
+        seed: of uniform sampling and of walks.
+        pairs: the pairs' history, for models that see contacts.
     """
     cut = batch.after if observed else batch.cut
     at = np.concatenate([asked.event, asked.event, events.row])
@@ -278,5 +327,18 @@ def look(
         own_entry=sees.own_entry and not observed,
     )
     row = torch.from_numpy(hood.row).to(features.device, non_blocking=True)
-    pairs = len(asked)
-    return View(hood, features, row[:pairs], row[pairs : 2 * pairs], row[2 * pairs :])
+    contacts = None
+    if sees.contacts:
+        assert pairs is not None
+        cuts = np.array([cut]) if isinstance(cut, int) else cut[asked.event]
+        now = index.t[events.position[asked.event]]
+        contacts = Contacts(asked.src, asked.dst, now, cuts, index, pairs)
+    walks, window = None, None
+    node, own_cut = hood.node[: hood.sizes[0]], hood.cut[: hood.sizes[0]]
+    if sees.walks is not None:
+        walks = sees.walks.sample(index, node, own_cut, seed)
+    if sees.window is not None and hood.time is not None:
+        window = sees.window.look(index, node, own_cut, hood.time[: hood.sizes[0]])
+    n = len(asked)
+    src, dst, touched = row[:n], row[n : 2 * n], row[2 * n :]
+    return View(hood, features, src, dst, touched, contacts, walks, window)

@@ -139,11 +139,14 @@ class _Fitting:
         protocol = spec.protocol
         self.spec, self.stage, self.home, self.seconds = spec, stage, home, seconds
         self.watch = watch
-        self.optimiser = torch.optim.Adam(
-            stage.predictor.parameters(),
-            lr=protocol.lr,
-            weight_decay=protocol.weight_decay,
-            fused=True,
+        weights = list(stage.predictor.parameters())
+        # A model without weights has nothing to train: it is validated once, and measured.
+        self.optimiser = (
+            torch.optim.Adam(
+                weights, lr=protocol.lr, weight_decay=protocol.weight_decay, fused=True
+            )
+            if weights
+            else None
         )
         self.metric = stage.task.metrics[0]
         self.plateau = (
@@ -153,7 +156,7 @@ class _Fitting:
                 factor=0.5,
                 patience=protocol.plateau,
             )
-            if protocol.plateau
+            if protocol.plateau and self.optimiser is not None
             else None
         )
         self.progress = Progress()
@@ -186,15 +189,16 @@ class _Fitting:
         progress, protocol = self.progress, self.spec.protocol
         while not progress.finished:
             started = time.perf_counter()
-            if not progress.trained:
+            if self.optimiser is not None and not progress.trained:
                 self._train_epoch()
             trained = time.perf_counter()
             record: dict[str, Any] = {
                 "epoch": progress.epoch,
                 "loss": float(self.loss[0] / self.loss[1].clamp(min=1)),
-                "lr": self.optimiser.param_groups[0]["lr"],
             }
-            last = progress.epoch + 1 >= protocol.epochs
+            if self.optimiser is not None:
+                record["lr"] = self.optimiser.param_groups[0]["lr"]
+            last = self.optimiser is None or progress.epoch + 1 >= protocol.epochs
             if last or (progress.epoch + 1) % protocol.validate_every == 0:
                 self._validate(record)
             progress.history.append(record)
@@ -217,17 +221,8 @@ class _Fitting:
         kept = model.init_state(stage.device).load(under("state", self.best))
         moving = model.init_state(stage.device).load(under("state", self.best))
         test = evaluate(stage, moving, Phase("test"), self.watch)
-        results = {
-            "task": self.spec.task,
-            "model": self.spec.model,
-            "best_epoch": progress.best_epoch,
-            "val": progress.history[progress.best_epoch]["val"],
-            "test": test.metrics,
-            "parameters": sum(p.numel() for p in stage.predictor.parameters()),
-            "protocol": self.spec.protocol.to_dict(),
-            "summary": self.spec.protocol.summary(),
-            "data": self.spec.fingerprint,
-        }
+        val = progress.history[progress.best_epoch]["val"]
+        results = results_of(self.spec, stage, progress.best_epoch, val=val, test=test.metrics)
         if self.home is not None:
             write_whole(self.home / "history.json", _pretty(progress.history))
             write_whole(self.home / "results.json", _pretty(results))
@@ -274,7 +269,7 @@ class _Fitting:
                 save_tensors(self.home / "state.safetensors", state, facts)
 
     def _save(self) -> None:
-        if self.home is None:
+        if self.home is None or self.optimiser is None:
             return
         optimiser, groups = pack_optimiser(self.optimiser)
         tensors = {
@@ -295,6 +290,7 @@ class _Fitting:
 
     def _restore(self) -> None:
         assert self.home is not None
+        assert self.optimiser is not None
         tensors, facts = load_tensors(self.home / "checkpoint.safetensors")
         self.progress = Progress(**facts["progress"])
         self.stage.predictor.load_state_dict(under("weights", tensors))
@@ -312,6 +308,20 @@ class _Fitting:
             with open(self.home / "timings.jsonl", "a") as file:
                 line = {"epoch": epoch, "train_s": round(train, 4), "val_s": round(validate, 4)}
                 file.write(json.dumps(line) + "\n")
+
+
+def results_of(spec: Spec, stage: Stage, epoch: int, **parts: dict[str, float]) -> dict[str, Any]:
+    """Metrics by part of the split, with what a reader must know to compare them."""
+    return {
+        "task": spec.task,
+        "model": spec.model,
+        "best_epoch": epoch,
+        **parts,
+        "parameters": sum(p.numel() for p in stage.predictor.parameters()),
+        "protocol": spec.protocol.to_dict(),
+        "summary": spec.protocol.summary(),
+        "data": spec.fingerprint,
+    }
 
 
 def _without_first(segments: Any, skip: int) -> Any:

@@ -98,6 +98,7 @@ def _step(
             observed=observed,
             strategy=protocol.neighbors,
             seed=protocol.seed + phase.epoch,
+            pairs=stage.pairs,
         )
 
     if task.observe_first:
