@@ -3,7 +3,11 @@
 from ctan.training.checkpoint import load_tensors, save_tensors
 from ctan.training.evaluate import Evaluation, Tick, Watch, evaluate
 from ctan.training.fit import Run, fit
+from ctan.training.folders import claimed, free_folder, unfinished_folder
+from ctan.training.load import load_run, progress_of, read_json, read_spec
 from ctan.training.loop import Played, play
+from ctan.training.recipes import Recipe, recipe
+from ctan.training.sources import open_data, reopen
 from ctan.training.spec import Spec, environment, fingerprint
 from ctan.training.stage import Predictor, Stage, measure
 
@@ -11,17 +15,28 @@ __all__ = [
     "Evaluation",
     "Played",
     "Predictor",
+    "Recipe",
     "Run",
     "Spec",
     "Stage",
     "Tick",
     "Watch",
+    "claimed",
     "environment",
     "evaluate",
     "fingerprint",
     "fit",
+    "free_folder",
+    "load_run",
     "load_tensors",
     "measure",
+    "open_data",
     "play",
+    "progress_of",
+    "read_json",
+    "read_spec",
+    "recipe",
+    "reopen",
     "save_tensors",
+    "unfinished_folder",
 ]

@@ -1,0 +1,83 @@
+"""Run folders: which one a run goes to, and that only one process writes to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+from ctan.errors import CheckpointError, CtanError
+from ctan.training.load import progress_of, read_spec
+from ctan.training.spec import Spec
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: runs are not locked there
+    fcntl = None  # type: ignore[assignment]
+
+
+def unfinished_folder(root: Path, stem: str, spec: Spec) -> Path | None:
+    """The folder ``root/stem-N`` with a run of exactly this specification that was stopped.
+
+    A finished one does not count: asked for again, it is run again, with the code as it is now.
+    """
+    for folder in sorted(root.glob(f"{stem}-*")):
+        with contextlib.suppress(CtanError):
+            same = read_spec(folder).to_dict() == _plain(spec)
+            progress = progress_of(folder)
+            if same and not (progress and progress.finished):
+                return folder
+    return None
+
+
+def free_folder(root: Path, stem: str) -> Path:
+    """The first of ``root/stem-1``, ``root/stem-2``, ... that is not taken.
+
+    Example:
+        >>> free_folder(Path("nowhere"), "link-calls-ctan").name
+        'link-calls-ctan-1'
+    """
+    return next(root / f"{stem}-{n}" for n in count(1) if not (root / f"{stem}-{n}").exists())
+
+
+@contextlib.contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Make a run folder and keep other processes out of it; leave nothing behind if it stays empty.
+
+    The lock is on the folder itself and ends with the process, however that ends.
+
+    Raises:
+        CtanError: the folder is in use, or holds something that is no run.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise CtanError(f"{folder} is a file: give the name of a run folder.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "spec.json").exists():
+        raise CheckpointError(
+            f"{folder} holds files but no run (no spec.json): choose a new or empty folder."
+        )
+    made = [f for f in (folder, *folder.parents) if not f.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY) if fcntl else None
+    try:
+        if fcntl and handle is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise CtanError(
+                    f"{folder} is being written by another process: wait for it, or choose another "
+                    "folder."
+                ) from error
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+        with contextlib.suppress(OSError):  # a folder that is not empty stays
+            for empty in made:
+                empty.rmdir()
+
+
+def _plain(spec: Spec) -> dict[str, object]:
+    """The specification as it reads back from JSON."""
+    return Spec.from_dict(spec.to_dict()).to_dict()

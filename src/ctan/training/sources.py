@@ -1,0 +1,87 @@
+"""Where the events of a run come from, as a record that finds them again."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ctan import datasets
+from ctan.errors import CheckpointError, CtanError
+from ctan.events import EventStream, read_events
+from ctan.training.spec import fingerprint
+
+
+def open_data(
+    name: str | PathLike[str], options: dict[str, Any] | None = None
+) -> tuple[EventStream, dict[str, Any]]:
+    """A data set by its name, or a file of events; and the record that `reopen` takes.
+
+    Args:
+        name: a name of `ctan.datasets`, or the path of a file.
+        options: of the data set, or of `read_events`.
+
+    Example:
+        >>> stream, record = open_data("t-pathgraph", {"length": 3, "graphs": 20})
+        >>> record["name"], record["options"]["variant"], len(stream)
+        ('t-pathgraph', 'paper', 40)
+    """
+    given = options or {}
+    if name in datasets.names():
+        known = datasets.options_of(str(name))
+        data = datasets.load(str(name), **given)
+        return data.stream, {"name": str(name), "options": {**known, **given}}
+    if Path(name).suffix == "" and not Path(name).exists():
+        known_names = ", ".join(datasets.names())
+        raise CtanError(
+            f"{str(name)!r} is neither a file nor a data set. Data sets: {known_names}; files end "
+            "in .csv, .parquet, .arrow, .feather or .npz."
+        )
+    return read_events(name, **given), {"path": str(Path(name).resolve()), "options": given}
+
+
+def reopen(
+    record: dict[str, Any], expected: str, path: str | PathLike[str] | None = None
+) -> EventStream:
+    """The events that a record names, if they are still the same.
+
+    Args:
+        record: what `open_data` gave.
+        expected: their fingerprint.
+        path: where the file is now, if it was moved.
+
+    Raises:
+        CheckpointError: the events are gone, or not the same any more.
+
+    Example:
+        >>> stream, record = open_data("t-pathgraph", {"length": 3, "graphs": 20})
+        >>> len(reopen(record, fingerprint(stream)))
+        40
+    """
+    name = path or record.get("path") or record.get("name")
+    if name is None:
+        raise CheckpointError(
+            "the run does not say where its events came from: give them, as data=... (--data FILE)."
+        )
+    if "path" in record and not Path(name).is_file():
+        raise CheckpointError(
+            f"{name}: the events of this run are not there any more. If they were moved, say where "
+            "to: data='...' (--data FILE)."
+        )
+    stream, _ = open_data(name, record["options"])
+    return same_events(stream, expected, str(name))
+
+
+def same_events(stream: EventStream, expected: str, name: str) -> EventStream:
+    """The stream, if its fingerprint is the expected one.
+
+    Raises:
+        CheckpointError: it is another one; both are named.
+    """
+    found = fingerprint(stream)
+    if found != expected:
+        raise CheckpointError(
+            f"{name}: not the events that the run was trained on: expected '{expected}', found "
+            f"'{found}'. Give the original events, as data=... (--data FILE)."
+        )
+    return stream
