@@ -1,0 +1,1 @@
+"""Peers to measure against, assembled from public packages."""
