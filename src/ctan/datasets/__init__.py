@@ -2,6 +2,8 @@
 
 from ctan.datasets.base import About, Dataset
 from ctan.datasets.negatives import EvaluationNegatives
+from ctan.datasets.pascalvoc import PascalVOC, pascal_voc
+from ctan.datasets.pascalvoc_released import read_released_pascal_voc
 from ctan.datasets.pathgraph import LENGTHS, path_graphs
 from ctan.datasets.registry import about, default_root, download, load, names, options_of
 
@@ -10,11 +12,14 @@ __all__ = [
     "About",
     "Dataset",
     "EvaluationNegatives",
+    "PascalVOC",
     "about",
     "default_root",
     "download",
     "load",
     "names",
     "options_of",
+    "pascal_voc",
     "path_graphs",
+    "read_released_pascal_voc",
 ]

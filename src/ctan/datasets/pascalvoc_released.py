@@ -51,19 +51,19 @@ def read_released_pascal_voc(
             f"{folder}: no {' and no '.join(missing)}. Put the authors' files there, or make the "
             "data from images with pascal_voc."
         )
-    # The part of an event is read in the place of a graph id, to be sorted along.
+    # Read in the place of graph ids, parts are sorted along, and no node may be in two of them.
     events = read_events(events_file, y="label", msg=[], graph="ext_roll", sort=True)
     part, y = events.graph, events.y
     assert part is not None
     assert y is not None
     x = _features(nodes_file)
-    graph = _connected(events)
-    _check_parts(events_file, part, graph)
+    _check_parts(events_file, part)
     if events.num_nodes > len(x):
         raise DataError(
             f"{nodes_file}: {len(x):,} rows, but the events name node {events.num_nodes - 1:,}: "
             "expected one row for each node. The two files may be of different compactness."
         )
+    graph = _connected(events)
     stream = EventStream.from_arrays(
         src=events.src,
         dst=events.dst,
@@ -111,22 +111,11 @@ def _connected(events: EventStream) -> NDArray[np.int64]:
     return number[code]
 
 
-def _check_parts(path: Path, part: NDArray[np.int64], graph: NDArray[np.int64]) -> None:
-    """Each graph must lie in one part, and each part must be known and there."""
-    problems = []
-    strange = np.setdiff1d(part, _PARTS)
-    if len(strange):
-        problems.append(f"column 'ext_roll': got {strange[0]}, expected 0, 1 or 2")
-    absent = np.setdiff1d(_PARTS, part)
-    if len(absent):
-        problems.append(f"column 'ext_roll': no event has {', '.join(map(str, absent))}")
-    _, first = np.unique(graph, return_index=True)
-    torn = np.flatnonzero(part != part[first][graph])
-    if len(torn):
-        number = graph[torn[0]]
-        problems.append(
-            f"column 'ext_roll': {len(torn):,} events, the first in graph {number}, are of another "
-            "part than the first event of the same graph"
+def _check_parts(path: Path, part: NDArray[np.int64]) -> None:
+    """The three parts must be there, and no other."""
+    if not np.array_equal(np.unique(part), _PARTS):
+        given = ", ".join(map(str, np.unique(part)))
+        raise DataError(
+            f"{path}: column 'ext_roll' holds {given}, expected all of 0 (training), 1 (validation)"
+            " and 2 (test), and nothing else."
         )
-    if problems:
-        raise DataError("\n  - ".join([f"{path}:", *problems]))

@@ -7,13 +7,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ctan.datasets import jodie, pathgraph, tgb
+from ctan.datasets import jodie, pascalvoc_data, pathgraph, tgb
 from ctan.datasets._download import Watch
 from ctan.datasets.base import About, Dataset, Entry
 from ctan.errors import CtanError, unknown_name
 
 REGISTRY: dict[str, Entry] = {
-    entry.about.name: entry for entry in (pathgraph.ENTRY, *jodie.ENTRIES, *tgb.ENTRIES)
+    entry.about.name: entry
+    for entry in (pathgraph.ENTRY, pascalvoc_data.ENTRY, *jodie.ENTRIES, *tgb.ENTRIES)
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import zipfile
@@ -18,6 +19,11 @@ from numpy.typing import NDArray
 from ctan.datasets.superpixels import SuperpixelGraph
 
 _FORMAT = 1
+# What numpy and zipfile raise for files with any byte changed or missing.
+_UNREADABLE = (
+    *(OSError, ValueError, EOFError, KeyError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 _ARRAYS = tuple(field.name for field in fields(SuperpixelGraph))
 
 
@@ -77,10 +83,11 @@ def read_graph(path: Path, key: str) -> SuperpixelGraph | None:
     if not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Of bytes in memory: numpy leaves a damaged file open.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             columns = {name: file[name] for name in file.files}
         recorded = columns.pop("sha256").item()
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except _UNREADABLE as error:
         raise DamagedError(str(error)) from error
     if recorded != _digest(columns):
         raise DamagedError("its checksum does not agree with its content")
