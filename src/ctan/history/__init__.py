@@ -1,6 +1,8 @@
 """Who met whom, and when: exact temporal lookups, batches and negatives."""
 
+from ctan.history._stored import store_index
 from ctan.history.batching import Batch, Lockstep, causal, chronological, lockstep, time_groups
+from ctan.history.candidates import Candidates, Drawn
 from ctan.history.elapsed import elapsed_statistics
 from ctan.history.index import Slots, TemporalIndex
 from ctan.history.negatives import RandomNegatives
@@ -12,7 +14,9 @@ from ctan.history.window import TimeWindow, Window
 
 __all__ = [
     "Batch",
+    "Candidates",
     "CausalWalks",
+    "Drawn",
     "Lockstep",
     "Met",
     "Neighborhood",
@@ -30,5 +34,6 @@ __all__ = [
     "elapsed_statistics",
     "lockstep",
     "neighborhood",
+    "store_index",
     "time_groups",
 ]
