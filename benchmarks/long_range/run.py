@@ -1,0 +1,127 @@
+"""T-PathGraph, length after length: run plans, one JSON line per finished run, resume at will.
+
+    python benchmarks/long_range/run.py headline             # one plan; all without a name
+    python benchmarks/long_range/run.py --workers 8          # side by side, one thread each
+    python benchmarks/long_range/run.py --list               # how much is done
+
+A run whose line is already there is skipped, so a plan can be stopped and started again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import platform
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import latching_memories  # noqa: F401 (registers its models)
+import torch
+from plans import PLANS, RECIPE
+
+from ctan.datasets import path_graphs
+from ctan.tasks import Protocol
+from ctan.training import environment, fit
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: a length and variant of T-PathGraph, a model and its options, a seed."""
+
+    length: int
+    seed: int
+    model: str
+    options: dict[str, Any]
+    variant: str = "paper"
+    protocol: dict[str, Any] = field(default_factory=dict)
+
+    def key(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def cost(self) -> int:
+        return self.length * int(self.protocol.get("epochs", RECIPE["epochs"]))
+
+
+def run(trial: Trial) -> dict[str, Any]:
+    torch.set_num_threads(1)
+    stream = path_graphs(trial.length, variant=trial.variant)
+    protocol = Protocol(**{**RECIPE, **trial.protocol, "seed": trial.seed})
+    started = time.perf_counter()
+    result = fit(
+        stream, task="sequence", model=trial.model, options=trial.options, protocol=protocol
+    )
+    return {
+        **asdict(trial),
+        "test": result.results["test"],
+        "best_epoch": result.results["best_epoch"],
+        "parameters": result.results["parameters"],
+        "train_loss": [round(h["loss"], 4) for h in result.history],
+        "val_loss": [round(h["val"]["loss"], 4) for h in result.history],
+        "val_accuracy": [round(h["val"]["accuracy"], 4) for h in result.history],
+        "seconds": round(time.perf_counter() - started, 1),
+        "environment": {**environment(), "cores": multiprocessing.cpu_count()},
+        "host": platform.processor() or platform.machine(),
+    }
+
+
+def work(job: tuple[str, Trial]) -> tuple[str, dict[str, Any]]:
+    plan, trial = job
+    return plan, run(trial)
+
+
+def trials(plan: str) -> list[Trial]:
+    """All runs of a plan, seed by seed, so that an unfinished plan is even."""
+    return [
+        Trial(length, seed, row.model, row.options, row.variant, row.protocol)
+        for seed in range(max(row.seeds for row in PLANS[plan]))
+        for row in PLANS[plan]
+        if seed < row.seeds
+        for length in row.lengths
+    ]
+
+
+def unfinished(plan: str, path: Path) -> list[Trial]:
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = list(Trial.__dataclass_fields__)
+    done = {Trial(**{k: row[k] for k in names}).key() for row in map(json.loads, lines)}
+    todo = [trial for trial in trials(plan) if trial.key() not in done]
+    print(f"{plan}: {len(lines)} runs done, {len(todo)} to go", flush=True)
+    return todo
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("plans", nargs="*", help=", ".join(PLANS))
+    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--list", action="store_true")
+    asked = parser.parse_args()
+    home: Path = asked.results
+    home.mkdir(parents=True, exist_ok=True)
+    todo = [
+        (plan, trial)
+        for plan in asked.plans or PLANS
+        for trial in unfinished(plan, home / f"{plan}.jsonl")
+    ]
+    if asked.list:
+        return
+    if asked.workers > 1:
+        # The longest first, so that no worker is left with one at the end.
+        todo.sort(key=lambda job: -job[1].cost())
+    with multiprocessing.get_context("spawn").Pool(asked.workers) as pool:
+        for plan, result in pool.imap_unordered(work, todo):
+            with open(home / f"{plan}.jsonl", "a") as file:
+                file.write(json.dumps(result) + "\n")
+            print(
+                f"{plan} {result['model']} n={result['length']} {result['variant']} "
+                f"seed={result['seed']} {result['options']} {result['protocol']}: "
+                f"{100 * result['test']['accuracy']:.1f}% in {result['seconds']} s",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Streams on which a signal is planted at one node, and watched as events go by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ctan.arrays import IntArray
+from ctan.datasets import path_graphs
+from ctan.errors import CtanError
+from ctan.events import EventStream
+
+
+def path(length: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
+    """T-PathGraph, variant ``paper``: the signal has to travel from node to node.
+
+    ::
+
+        signal 0 ──t=0── 1 ──t=1── 2 ──t=2── ... ──t=n-2── n-1
+
+    Example:
+        >>> path(3, graphs=1).src.tolist()
+        [0, 1]
+    """
+    return path_graphs(length, graphs=graphs, seed=seed)
+
+
+def star(events: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
+    """One node meets a new partner at each event: the signal has to stay where it is.
+
+    ::
+
+        signal 0 ──t=0──╮
+               2 ──t=1──┤
+               3 ──t=2──┼── 1   (the hub, with feature 0)
+                   ...  │
+           events ──────╯
+
+    Partners and events carry noise as in T-PathGraph; the first partner carries the signal.
+
+    Example:
+        >>> stream = star(3, graphs=1)
+        >>> stream.src.tolist(), stream.dst.tolist()
+        ([0, 2, 3], [1, 1, 1])
+    """
+    if events < 1 or graphs < 1:
+        raise CtanError(f"a star of {events} events, {graphs} graphs: expected at least 1 of each.")
+    rng = np.random.default_rng(seed)
+    nodes = events + 1
+    x = rng.uniform(-1, 1, (graphs, nodes, 1))
+    x[:, 0] = rng.choice([-1.0, 1.0], (graphs, 1))
+    x[:, 1] = 0.0
+    t = np.repeat(np.arange(events), graphs)
+    graph = np.tile(np.arange(graphs), events)
+    return EventStream.from_arrays(
+        src=graph * nodes + np.where(t == 0, 0, t + 1),
+        dst=graph * nodes + 1,
+        t=t,
+        msg=rng.uniform(-1, 1, (len(t), 1)).astype(np.float32),
+        x=x.reshape(-1, 1).astype(np.float32),
+        graph=graph,
+    )
+
+
+def first_nodes(stream: EventStream) -> IntArray:
+    """The source of each graph's first event: where the signal is planted, ``[G]``.
+
+    Example:
+        >>> first_nodes(star(3, graphs=2)).tolist()
+        [0, 4]
+    """
+    if stream.graph is None:
+        return stream.src[:1]
+    _, first = np.unique(stream.graph, return_index=True)
+    return stream.src[first]

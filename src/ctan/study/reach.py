@@ -1,0 +1,131 @@
+"""Which nodes can an event influence, after how many events: theory, and what a model does.
+
+A node's state changes when it is updated; it then depends on every node within L hops of it in the
+sampled neighbourhood, each with its input and its state. So what entered at a node u is carried on
+by later events, L hops each, and along a path it crosses P hops in ceil(P / L) events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+
+from ctan.arrays import IntArray
+from ctan.errors import CtanError
+from ctan.events import EventStream
+from ctan.history import TemporalIndex, ball, neighborhood
+from ctan.models import Model, Rows, State
+from ctan.study.playback import Playback
+
+
+@dataclass(frozen=True)
+class Reach:
+    """For each node, the first step after which its state depends on the source's input.
+
+    Attributes:
+        theory: from the sampled neighbourhoods alone, ``[N]``; -1 where never.
+        measured: from the states of a model whose source's input was changed, ``[N]``.
+    """
+
+    theory: IntArray
+    measured: IntArray
+
+
+def reachable(
+    stream: EventStream, source: int, *, steps: int, neighbors: int = 5, update: str = "endpoints"
+) -> IntArray:
+    """The position of the event at which each node first depends on the source's input, or -1.
+
+    Args:
+        stream: one stream, played event by event.
+        source: the node whose features are meant.
+        steps: L, how many hops a node reads.
+        neighbors: how many recent neighbours of each node.
+        update: ``endpoints``, or ``ball``: all nodes within L hops of them.
+
+    Example:
+        A path whose edges come in the order of travel.
+
+        >>> stream = EventStream.from_arrays(src=[0, 1, 2], dst=[1, 2, 3], t=[0, 1, 2])
+        >>> reachable(stream, 0, steps=1).tolist()
+        [0, 0, 1, 2]
+    """
+    index = TemporalIndex.build(stream)
+    first = np.full(stream.num_nodes, -1)
+    for position in range(len(stream)):
+        ends = np.unique([stream.src[position], stream.dst[position]])
+        if update == "ball":
+            around = neighborhood(index, ends, position + 1, k=neighbors, hops=steps)
+            ends = np.unique(around.node[ball(around, around.row, steps)])
+        touched = [
+            node
+            for node in ends
+            if first[node] < 0 and _reads(index, node, source, first, position, steps, neighbors)
+        ]
+        # Only now: an update reads the states from before the event.
+        first[touched] = position
+    return first
+
+
+def _reads(
+    index: TemporalIndex,
+    node: int,
+    source: int,
+    first: IntArray,
+    position: int,
+    steps: int,
+    neighbors: int,
+) -> bool:
+    near = neighborhood(index, [node], position + 1, k=neighbors, hops=steps).node
+    return bool((near == source).any() or (first[near] >= 0).any())
+
+
+def reach(model: Model, stream: EventStream, source: int) -> Reach:
+    """Compare :func:`reachable` with a model, by changing the sign of the source's input.
+
+    A difference of any size counts, down to the last bit.
+
+    Args:
+        model: a node encoder with node states.
+        stream: one stream with node features.
+        source: the node whose features are changed.
+
+    Example:
+        >>> import numpy as np
+        >>> from ctan.models import Dims, build
+        >>> stream = EventStream.from_arrays(
+        ...     src=[0, 1], dst=[1, 2], t=[0, 1], x=np.ones((3, 1), np.float32)
+        ... )
+        >>> reach(build("ctan", Dims(3, node_dim=1), dim=4), stream, source=0).measured.tolist()
+        [0, 0, 1]
+    """
+    if stream.x is None or stream.graph is not None:
+        raise CtanError("reach is measured on one stream (no union of graphs) with node features.")
+    x = torch.tensor(stream.x, dtype=torch.get_default_dtype())
+    other = x.clone()
+    other[source] = -other[source]
+    measured = np.full(stream.num_nodes, -1)
+    with torch.no_grad():
+        pairs = zip(Playback(model, stream, x), Playback(model, stream, other), strict=True)
+        for one, two in pairs:
+            differs = _differs(one.state, two.state)
+            measured[differs & (measured < 0)] = one.step
+    update = getattr(model, "update", "endpoints")
+    theory = reachable(
+        stream,
+        source,
+        steps=model.sees.hops // (2 if update == "ball" else 1),
+        neighbors=model.sees.neighbors,
+        update=update,
+    )
+    return Reach(theory, measured)
+
+
+def _differs(one: State, two: State) -> np.ndarray:
+    tables = [f.name for f in fields(one) if isinstance(getattr(one, f.name), Rows)]
+    if not tables:
+        raise CtanError(f"{type(one).__name__} holds no node states: nothing is carried on.")
+    differs = [getattr(one, n).dense() != getattr(two, n).dense() for n in tables]
+    return torch.cat(differs, dim=1).any(dim=1).numpy()
