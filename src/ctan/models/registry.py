@@ -7,20 +7,32 @@ from typing import Any
 
 from ctan.errors import CtanError, unknown_name
 from ctan.models.base import Dims, Model
+from ctan.models.cawn import CAWN
 from ctan.models.ctan import CTAN
+from ctan.models.dygformer import DyGFormer
+from ctan.models.dyrep import DyRep
 from ctan.models.edgebank import EdgeBank
+from ctan.models.graphmixer import GraphMixer
 from ctan.models.heuristics import Blend, Popularity, Recency
 from ctan.models.jodie import JODIE
+from ctan.models.tcl import TCL
 from ctan.models.tgat import TGAT
+from ctan.models.tgn import TGN
 
 MODELS: dict[str, type[Model]] = {
     "blend": Blend,
+    "cawn": CAWN,
     "ctan": CTAN,
+    "dygformer": DyGFormer,
+    "dyrep": DyRep,
     "edgebank": EdgeBank,
+    "graphmixer": GraphMixer,
     "jodie": JODIE,
     "popularity": Popularity,
     "recency": Recency,
+    "tcl": TCL,
     "tgat": TGAT,
+    "tgn": TGN,
 }
 
 

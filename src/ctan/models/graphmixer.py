@@ -1,0 +1,115 @@
+r"""GraphMixer: an MLP-mixer over a node's latest links, no attention, no memory."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ctan.history import TimeWindow
+from ctan.models.base import Dims, NodeEncoder
+from ctan.models.state import State
+from ctan.models.view import Events, Sees, View
+from ctan.nn import FixedTimeEncoding, Mixer
+
+
+class GraphMixer(NodeEncoder):
+    r"""GraphMixer, arXiv 2302.11636.
+
+    .. math::
+        T_u &= [\cos((t - t_{uv}) w) \,\|\, e_{uv}] \text{ of the K latest links of } u, \qquad
+        t_u = \mathrm{mean}(\mathrm{norm}(\mathrm{mixer}(T_u W))) \\
+        s_u &= x_u + \mathrm{mean}\{x_v : v \in N(u;\, t - T,\, t)\}, \qquad
+        z_u = W_t t_u + W_s s_u + b
+
+    The frequencies :math:`w` are fixed. A link that is not there is a row of zeros after the
+    projection W. N counts a neighbour once for each event; without node features there is no
+    :math:`s_u`.
+
+    Args:
+        dims: what is known of the stream.
+        dim: size of the tokens and embeddings.
+        layers: mixer blocks (one in the paper's equations, two in its released code).
+        dropout: inside the mixer.
+        time_dim: size of the time encoding.
+        neighbors: number of links K (10 to 30 in its own paper).
+        window: length T of the time window in the stream's time.
+        window_links: the most links of one node that the window holds, the latest.
+
+    Example:
+        >>> GraphMixer(Dims(nodes=10), dim=8).sees.neighbors
+        5
+    """
+
+    paper = "Cong et al., Do We Really Need Complicated Model Architectures for Temporal Networks?"
+    use = (
+        "A strong and cheap first choice where a node's own latest links tell what comes next. "
+        "Sees one hop, and nothing that two nodes have in common."
+    )
+
+    stateful = False
+
+    def __init__(
+        self,
+        dims: Dims,
+        *,
+        dim: int = 100,
+        layers: int = 2,
+        dropout: float = 0.1,
+        time_dim: int = 16,
+        neighbors: int = 5,
+        window: float = math.inf,
+        window_links: int = 2000,
+    ) -> None:
+        super().__init__()
+        self.dims, self.dim, self.neighbors = dims, dim, neighbors
+        self.time = FixedTimeEncoding(time_dim)
+        self.project = nn.Linear(time_dim + dims.edge_dim, dim)
+        self.mixer = Mixer(neighbors, dim, layers, dropout)
+        self.head = nn.Linear(dim, dim)
+        self.node_head = nn.Linear(dims.node_dim, dim, bias=False) if dims.node_dim else None
+        self.sees = Sees(
+            hops=1,
+            neighbors=neighbors,
+            query_time=True,
+            window=TimeWindow(window, window_links) if dims.node_dim else None,
+        )
+
+    def init_state(self, device: torch.device | str = "cpu") -> State:
+        """Nothing to remember."""
+        return State()
+
+    def embed(self, state: State, view: View) -> Tensor:
+        """Links and neighbours of the asked entries, ``[asked, d]``."""
+        z: Tensor = self.head(self.mixer(self.links(view)))
+        if self.node_head is not None:
+            z = z + self.node_head(self.neighborhood(view))
+        return z
+
+    def links(self, view: View) -> Tensor:
+        """The projected tokens of the latest links, ``[asked, K, d]``."""
+        token = self.time(view.time[: view.asked, None] - view.edge_time)
+        if view.msg is not None:
+            token = torch.cat([token, view.msg.to(token.dtype)], dim=-1)
+        token = self.project(token) * view.present[..., None]
+        # A view is only as wide as its longest history; the mixer has a place for each of K links.
+        return F.pad(token, (0, 0, 0, self.neighbors - token.size(1)))
+
+    def neighborhood(self, view: View) -> Tensor:
+        """:math:`s_u`: own features and the mean of the window's, ``[asked, dn]``."""
+        assert view.window is not None
+        assert view.features.x is not None
+        device = view.features.device
+        node, start = (
+            torch.from_numpy(column).to(device, non_blocking=True)
+            for column in (view.window.node, view.window.ptr[:-1])
+        )
+        own = view.features.x[view.node[: view.asked]]
+        near = F.embedding_bag(node, view.features.x, start, mode="mean")
+        return (own + near).to(self.head.weight.dtype)
+
+    def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
+        """Nothing to remember: the index knows the events."""
+        return state
