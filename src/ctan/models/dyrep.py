@@ -130,7 +130,7 @@ class DyRep(NodeEncoder):
         """Memories and features of the asked entries, ``[asked, d]``."""
         asked = view.nodes[: view.asked]
         s, _ = self.memory.read(cast(DyRepState, state), asked, view.features)
-        return s if view.x is None else torch.cat([s, view.x[: view.asked].to(s.dtype)], dim=1)
+        return s if view.x is None else torch.cat([s, view.x[: view.asked]], dim=1)
 
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
         """Let ``events`` wait until a node of theirs is next read."""

@@ -25,7 +25,7 @@ class Stack(nn.Module):
         kind: ``attention`` or ``sum``.
         heads: number of heads of an attention layer.
         dropout: share of attention weights dropped while training.
-        time: encoding of elapsed times, one for all layers.
+        time_dim: size of the encoding of elapsed times.
     """
 
     def __init__(
@@ -37,32 +37,38 @@ class Stack(nn.Module):
         kind: str,
         heads: int,
         dropout: float,
-        time: TimeEncoding | FixedTimeEncoding,
+        time_dim: int,
     ) -> None:
         super().__init__()
-        self.dims, self.time = dims, time
+        self.dims = dims
         self.layers = nn.ModuleList()
         for _ in range(layers):
-            edge_dim = dims.edge_dim + time.dim
-            layer = convolution(kind, in_dim, dim, edge_dim, heads, dropout)
+            layer = convolution(kind, in_dim, dim, dims.edge_dim + time_dim, heads, dropout)
             self.layers.append(layer)
             in_dim = layer.out_dim
         self.out_dim = in_dim
 
-    def forward(self, h: Tensor, view: View, last: Tensor | None) -> Tensor:
+    def forward(
+        self,
+        h: Tensor,
+        view: View,
+        time: TimeEncoding | FixedTimeEncoding,
+        last: Tensor | None,
+    ) -> Tensor:
         """States of the asked entries, ``[asked, out_dim]``.
 
         Args:
             h: states of all entries, ``[M, in_dim]``.
             view: what is visible, as many hops as there are layers.
+            time: the encoding, one for all layers; it belongs to the model.
             last: time of each entry's last update, ``[M]``; None to count from the time of the
                 question.
         """
         reference = view.time[: len(view.slot), None] if last is None else last[view.slot]
         elapsed = (reference - view.edge_time).abs()
         # A fixed encoding has its own scale: it reads the stream's unit.
-        fixed = isinstance(self.time, FixedTimeEncoding)
-        encoded = self.time(elapsed if fixed else self.dims.standardise(elapsed))
+        fixed = isinstance(time, FixedTimeEncoding)
+        encoded = time(elapsed if fixed else self.dims.standardise(elapsed))
         edges = Incoming(
             view.slot,
             view.present,

@@ -84,9 +84,9 @@ class TGAT(NodeEncoder):
         if time not in TIMES:
             raise unknown_name("time encoding", time, TIMES)
         self.dims, self.stateful = dims, not query_time
-        encoding = TIMES[time](time_dim)
+        self.time = TIMES[time](time_dim)
         self.stack = Stack(
-            dims, max(1, dims.node_dim), dim, layers, "attention", heads, dropout, encoding
+            dims, max(1, dims.node_dim), dim, layers, "attention", heads, dropout, time_dim
         )
         self.dim = self.stack.out_dim
         self.sees = Sees(hops=layers, neighbors=neighbors, query_time=query_time)
@@ -101,13 +101,11 @@ class TGAT(NodeEncoder):
 
     def embed(self, state: State, view: View) -> Tensor:
         """Attend hop by hop towards the asked entries: ``[asked, d]``."""
-        dtype = torch.get_default_dtype()
-        if view.x is None:
-            h = torch.zeros(len(view.nodes), 1, dtype=dtype, device=view.features.device)
-        else:
-            h = view.x.to(dtype)
+        h = view.x
+        if h is None:
+            h = torch.zeros(len(view.nodes), 1, device=view.features.device)
         last = cast(Clock, state).last_update[view.node] if self.stateful else None
-        z: Tensor = self.stack(h, view, last)
+        z: Tensor = self.stack(h, view, self.time, last)
         return z
 
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:

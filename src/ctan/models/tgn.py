@@ -86,8 +86,7 @@ class TGN(NodeEncoder):
         self.dim = dim + dims.node_dim
         self.stack = self.project = None
         if embedding in CONVOLUTIONS:
-            time = cast(TimeEncoding, update.time)
-            self.stack = Stack(dims, self.dim, dim, layers, embedding, heads, dropout, time)
+            self.stack = Stack(dims, self.dim, dim, layers, embedding, heads, dropout, time_dim)
             self.dim = self.stack.out_dim
         elif embedding == "time":
             self.project = nn.Linear(1, self.dim)
@@ -108,9 +107,10 @@ class TGN(NodeEncoder):
         """Embeddings of the asked entries, ``[asked, d]``."""
         h, last = self.memory.read(cast(MemoryState, state), view.nodes, view.features)
         if view.x is not None:
-            h = torch.cat([h, view.x.to(h.dtype)], dim=1)
+            h = torch.cat([h, view.x], dim=1)
         if self.stack is not None:
-            z: Tensor = self.stack(h, view, None if self.query_time else last)
+            time = cast(TimeEncoding, self.memory.cell.time)
+            z: Tensor = self.stack(h, view, time, None if self.query_time else last)
             return z
         if self.project is not None:
             elapsed = self.dims.standardise(view.time - last).unsqueeze(1)
