@@ -40,7 +40,8 @@ class Signal:
             it was not asked for.
         difference: norm of the difference between the embeddings for a signal of +1 and of -1.
         spread: root mean square distance of embeddings of one sign from their mean.
-        readable: accuracy of a linear readout fitted to one half of the graphs, on the other half.
+        readable: accuracy of a linear readout fitted to one half of the graphs, on the other half;
+            NaN for a single graph.
     """
 
     step: NDArray[np.int64]
@@ -168,6 +169,8 @@ def _readable(up: Tensor, down: Tensor) -> float:
     half = len(up) // 2
     fit_on = torch.cat([up[:half], down[:half]]).double()
     asked = torch.cat([up[half:], down[half:]]).double()
+    if half == 0:
+        return float("nan")
     centre = fit_on.mean(0)
     scale = fit_on.std().clamp(min=1e-300)
     fit_on, asked = (fit_on - centre) / scale, (asked - centre) / scale

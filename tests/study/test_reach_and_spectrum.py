@@ -1,0 +1,131 @@
+"""Reach against the paper's ceil(P / L); spectra against closed forms and finite differences."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from ctan.errors import CtanError
+from ctan.events import EventStream
+from ctan.models import CTAN, Dims, build
+from ctan.study import reach, reachable, spectrum, star
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+
+def relay(length, steps, update="endpoints"):
+    """A path whose edges come far end first, then events (of one node each) that carry on.
+
+    ::
+
+        0 --- 1 --- 2 --- ... --- P      built from the right: only 0 -- 1, the last, tells of 0
+              ^ then an event at each of the nodes where what is known has to be passed on
+    """
+    built = [(i, i + 1) for i in reversed(range(length))]
+    # The event 0 -- 1 itself reaches 1, or with its ball L; each later one L hops more.
+    start = steps if update == "ball" else 1 + steps
+    relays = [min(i, length) for i in range(start, length + steps, steps)]
+    pairs = [*built, *((node, node) for node in relays)]
+    src, dst = zip(*pairs, strict=True)
+    x = np.random.default_rng(0).uniform(-1, 1, (length + 1, 1)).astype(np.float32)
+    stream = EventStream.from_arrays(src=src, dst=dst, t=range(len(pairs)), x=x)
+    return stream, length - 1
+
+
+@pytest.mark.parametrize(("length", "steps"), [(1, 1), (6, 1), (6, 2), (7, 3), (6, 6)])
+def test_information_crosses_p_hops_in_p_over_l_events(length, steps):
+    """The paper's argument, to the event; without balls the first event crosses one hop only."""
+    stream, first_event = relay(length, steps, update="ball")
+    events = 1 + reachable(stream, 0, steps=steps, update="ball")[length] - first_event
+    assert events == math.ceil(length / steps)
+    stream, first_event = relay(length, steps)
+    events = 1 + reachable(stream, 0, steps=steps)[length] - first_event
+    assert events == 1 + math.ceil((length - 1) / steps)
+
+
+@pytest.mark.parametrize("update", ["endpoints", "ball"])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_model_does_what_the_theory_says(steps, update):
+    stream, _ = relay(6, steps, update)
+    model = CTAN(Dims(7, node_dim=1), dim=6, steps=steps, update=update, psi="concat", epsilon=1.0)
+    found = reach(model, stream, source=0)
+    np.testing.assert_array_equal(found.measured, found.theory)
+    assert found.theory[6] >= 0
+
+
+def test_reach_on_random_streams_never_exceeds_the_theory():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        src, dst = rng.integers(0, 8, (2, 15))
+        x = rng.uniform(-1, 1, (8, 1)).astype(np.float32)
+        stream = EventStream.from_arrays(src=src, dst=dst, t=range(15), x=x, num_nodes=8)
+        model = CTAN(Dims(8, node_dim=1), dim=4, neighbors=2, psi="concat", epsilon=1.0)
+        found = reach(model, stream, source=int(src[0]))
+        np.testing.assert_array_equal(found.measured, found.theory)
+
+
+def test_a_model_without_states_is_refused():
+    stream, _ = relay(3, 1)
+    with pytest.raises(CtanError, match="no node states"):
+        reach(build("tgat", Dims(4, node_dim=1), dim=4), stream, source=0)
+
+
+def ordered(eigenvalues):
+    """Sorted by imaginary part, which tells them apart; real parts tie but for rounding."""
+    rows = np.arange(len(eigenvalues))[:, None]
+    return eigenvalues[rows, np.argsort(eigenvalues.imag, axis=1)]
+
+
+def ctan(**options):
+    torch.manual_seed(0)
+    settings = {"dim": 6, "act": "identity", "phi": "mean", "psi": "add", "epsilon": 0.5}
+    return CTAN(Dims(1, 1, 1), **{**settings, **options})
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.25])
+def test_with_the_identity_real_parts_are_minus_gamma(gamma):
+    found = spectrum(ctan(gamma=gamma), star(4, graphs=3), step=3)
+    np.testing.assert_allclose(found.field.real, -gamma, atol=1e-10)
+    np.testing.assert_allclose(ordered(found.step), ordered(1 + 0.5 * found.field), atol=1e-10)
+
+
+@pytest.mark.parametrize("phi", ["mean", "gcn"])
+@pytest.mark.parametrize("psi", ["add", "concat"])
+def test_with_tanh_real_parts_lie_between_minus_gamma_and_zero(phi, psi):
+    found = spectrum(ctan(gamma=0.25, act="tanh", phi=phi, psi=psi), star(6, graphs=4), step=5)
+    assert (found.field.real > -0.25).all()
+    assert (found.field.real < 0).all()
+
+
+def test_attention_reads_the_state_itself_and_moves_the_real_parts():
+    """Where the propositions stop: a query that depends on h_u."""
+    attending = ctan(gamma=0.0, phi="attention")
+    with torch.no_grad():
+        attending.layers[0].phi.query.weight.mul_(20)
+        attending.layers[0].phi.key.weight.mul_(20)
+    found = spectrum(attending, star(6, graphs=4), step=5)
+    assert np.abs(found.field.real).max() > 1e-3
+
+
+@pytest.mark.parametrize("solver", ["euler", "heun", "rk4", "cayley", "exponential"])
+def test_the_step_has_the_solvers_stability_function(solver):
+    found = spectrum(ctan(gamma=0.1, solver=solver), star(4, graphs=1), step=3)
+    from ctan.nn import SOLVERS
+
+    expected = SOLVERS[solver].stability(0.5 * found.field)
+    np.testing.assert_allclose(ordered(found.step), ordered(expected), atol=1e-9)
+
+
+@pytest.mark.parametrize("psi", ["add", "concat", "tanh_concat", "input_only"])
+def test_an_event_is_the_step_after_psi(psi):
+    """The product with psi's own Jacobian, computed here by hand."""
+    model = ctan(psi=psi, act="tanh", gamma=0.1, neighbors=1)
+    found = spectrum(model, star(3, graphs=1), step=2)
+    if psi == "input_only":
+        assert (found.event == 0).all()
+    elif psi == "add":
+        np.testing.assert_allclose(found.event, found.step, atol=1e-10)
+    else:
+        assert np.abs(found.event).max() < np.abs(found.step).max()
+        assert found.growth == pytest.approx(np.abs(found.event).max())
