@@ -29,24 +29,24 @@ def whole_column(table: pa.Table, name: str) -> pa.Array:
 
 def first_bad_row(column: pa.Array, target: pa.DataType) -> int | None:
     """The first row that cannot be cast, by bisection; None if all can."""
-    if _casts(column, target):
+    if cast(column, target) is not None:
         return None
     good, bad = 0, len(column)  # rows before `good` cast; one of good..bad does not
     while bad - good > 1:
         middle = (good + bad) // 2
-        if _casts(column[good:middle], target):
+        if cast(column[good:middle], target) is not None:
             good = middle
         else:
             bad = middle
     return good
 
 
-def _casts(column: pa.Array, target: pa.DataType) -> bool:
+def cast(column: pa.Array, target: pa.DataType) -> pa.Array | None:
+    """The column in another type, if all of it can be."""
     try:
-        column.cast(target)
+        return column.cast(target)
     except pa.ArrowInvalid:
-        return False
-    return True
+        return None
 
 
 def no_value(problems: Problems, name: str, column: pa.Array) -> bool:
@@ -69,14 +69,18 @@ def numbers(problems: Problems, name: str, column: pa.Array) -> Array | None:
             return None
         return np.asarray(column.to_numpy(zero_copy_only=False))
     column = pc.utf8_trim_whitespace(column)
-    if _casts(column, pa.int64()):
-        return np.asarray(column.cast(pa.int64()).to_numpy())
-    row = first_bad_row(column, pa.float64())
-    if row is not None:
+    whole_numbers = cast(column, pa.int64())
+    if whole_numbers is not None:
+        return np.asarray(whole_numbers.to_numpy())
+    floats = cast(column, pa.float64())
+    if floats is None:
+        row = first_bad_row(column, pa.float64())
         given = repr(column[row].as_py())
         problems.add(name, row, given, "a number", "correct the cell, or drop the row")
         return None
-    values = np.asarray(column.cast(pa.float64()).to_numpy())
+    values = np.asarray(floats.to_numpy())
+    if not np.any(np.abs(values) >= 2.0**53):
+        return values
     whole = pc.match_substring_regex(column, r"^[+-]?\d+$").to_numpy(zero_copy_only=False)
     if problems.add_rows(
         name,
@@ -149,10 +153,10 @@ def _feature(problems: Problems, name: str, column: pa.Array) -> Array | None:
     return values
 
 
-def labels(problems: Problems, name: str, column: pa.Array) -> Array | None:
+def labels(problems: Problems, name: str, column: pa.Array, targets: bool = False) -> Array | None:
     """Labels: int64 with -1 for none, or float64 with NaN for none if any has a fraction or sign.
 
-    Whole numbers below -1 can be no classes: such a column holds targets.
+    Whole numbers below -1 can be no classes: such a column holds `targets`.
     """
     if pa.types.is_string(column.type):
         text = pc.utf8_trim_whitespace(column)
@@ -164,7 +168,7 @@ def labels(problems: Problems, name: str, column: pa.Array) -> Array | None:
     values = numbers(problems, name, column)
     if values is None:
         return None
-    as_float = values.dtype.kind == "f" or (len(values) > 0 and values.min() < -1)
+    as_float = targets or values.dtype.kind == "f" or (len(values) > 0 and values.min() < -1)
     if missing.any() or as_float:
         values = values.astype(np.float64 if as_float else np.int64)
         values[missing] = np.nan if as_float else -1
@@ -175,7 +179,7 @@ def kinds(problems: Problems, name: str, column: pa.Array) -> Array | None:
     """Kinds of event, as the numbers or the names (in any case) of `EventKind`."""
     if no_value(problems, name, column):
         return None
-    if not pa.types.is_string(column.type) or _casts(column, pa.int64()):
+    if not pa.types.is_string(column.type) or cast(column, pa.int64()) is not None:
         return numbers(problems, name, column)
     known = [kind.name.lower() for kind in EventKind]
     found = pc.index_in(pc.utf8_lower(column), value_set=pa.array(known))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ctan.events._convert import first_bad_row, no_value, numbers
+from ctan.events._convert import cast, no_value, numbers
 from ctan.events._problems import Problems
 from ctan.events.names import NodeNames
 
@@ -38,7 +38,7 @@ def node_ids(
     missing = [no_value(problems, *pair) for pair in zip(columns, (src, dst), strict=True)]
     if any(missing) or not len(src):
         return None, None, None
-    as_ids = _numeric(src, text) and _numeric(dst, text) and not relabel
+    as_ids = is_numeric(src, text) and is_numeric(dst, text) and not relabel
     if not as_ids or (names is not None and text):
         return _from_names(
             problems, columns, src.cast(pa.string()), dst.cast(pa.string()), bipartite, names
@@ -59,10 +59,13 @@ def node_ids(
     return ids[0], ids[1], names
 
 
-def _numeric(column: pa.Array, text: bool) -> bool:
+def is_numeric(column: pa.Array, text: bool) -> bool:
     if not pa.types.is_string(column.type):
         return True
-    return text and first_bad_row(pc.utf8_trim_whitespace(column), pa.float64()) is None
+    if not text:
+        return False
+    trimmed = pc.utf8_trim_whitespace(column)
+    return cast(trimmed, pa.int64()) is not None or cast(trimmed, pa.float64()) is not None
 
 
 def _check_dense(problems: Problems, name: str, ids: Array | None) -> None:
@@ -70,11 +73,16 @@ def _check_dense(problems: Problems, name: str, ids: Array | None) -> None:
     if ids is not None and ids.dtype.kind in "iu":
         problems.add_rows(
             name,
-            ids > max(_LARGEST_UNASKED, 20 * len(ids)),
+            ids > largest_id(len(ids)),
             lambda row: str(ids[row]),
             f"ids numbered from 0 without large gaps ({len(ids):,} events)",
             "relabel=True (--relabel) takes them as names",
         )
+
+
+def largest_id(events: int) -> int:
+    """The largest id that is taken as an id rather than as a name, for so many events."""
+    return max(_LARGEST_UNASKED, 20 * events)
 
 
 def _from_names(
@@ -108,13 +116,21 @@ def _from_names(
         vocabulary = [*src_codes.dictionary.to_pylist(), *dst_codes.dictionary.to_pylist()]
         ids = [codes.indices.to_numpy().astype(np.int64) for codes in (src_codes, dst_codes)]
         return ids[0], ids[1] + count, NodeNames(vocabulary, num_sources=count)
+    codes, vocabulary = by_first_appearance(src, dst)
+    return codes[0], codes[1], NodeNames(vocabulary)
+
+
+def by_first_appearance(src: pa.Array, dst: pa.Array) -> tuple[Array, list[str]]:
+    """Codes `[2, E]` of sources and destinations, and names in the order in which they appear.
+
+    Row by row: a row's source comes before its destination.
+    """
     both = pa.concat_arrays([src, dst]).dictionary_encode()
-    codes = both.indices.to_numpy().reshape(2, -1).T  # row by row: source, then destination
+    codes = both.indices.to_numpy().reshape(2, -1)
     # Where a code is assigned more than once the last assignment holds: backwards, the first.
     first = np.empty(len(both.dictionary), dtype=np.int64)
-    first[codes.ravel()[::-1]] = np.arange(codes.size)[::-1]
+    first[codes.T.ravel()[::-1]] = np.arange(codes.size)[::-1]
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    vocabulary = both.dictionary.take(pa.array(order)).to_pylist()
-    return rank[codes[:, 0]], rank[codes[:, 1]], NodeNames(vocabulary)
+    return rank[codes], both.dictionary.take(pa.array(order)).to_pylist()

@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 from ctan.errors import DataError, unknown_name
 
-_FORMATS = {
+FORMATS = {
     ".csv": "CSV text",
     ".parquet": "Parquet",
     ".arrow": "Arrow",
@@ -61,15 +61,15 @@ def _header_row(text: bool) -> str:
 
 def open_file(path: Path) -> Source:
     """The columns of a file, by its suffix, once its content agrees with it."""
-    if path.suffix not in _FORMATS:
-        known = ", ".join(_FORMATS)
+    if path.suffix not in FORMATS:
+        known = ", ".join(FORMATS)
         raise DataError(
             f"{path}: got the suffix {path.suffix!r}, expected one of {known}. "
             "To repair: convert the file, or rename it if it is one of these."
         )
     if not path.is_file():
         if path.parent.is_dir():
-            near = [p.name for p in path.parent.iterdir() if p.suffix in _FORMATS]
+            near = [p.name for p in path.parent.iterdir() if p.suffix in FORMATS]
             raise DataError(str(unknown_name(f"file in {path.parent}", path.name, near)))
         raise DataError(f"{path}: there is no such file, and no folder {path.parent}.")
     with path.open("rb") as file:
@@ -77,9 +77,9 @@ def open_file(path: Path) -> Source:
     if not start:
         raise DataError(f"{path}: the file is empty (0 bytes), expected a header and events.")
     found = _MAGIC.get(start, "CSV text" if b"\0" not in start else "unknown")
-    expected = _FORMATS[path.suffix]
+    expected = FORMATS[path.suffix]
     if found != expected:
-        suffix = next((s for s, name in _FORMATS.items() if name == found), None)
+        suffix = next((s for s, name in FORMATS.items() if name == found), None)
         raise DataError(
             f"{path}: wrong suffix: {path.suffix!r} means {expected}, but the content is {found}. "
             f"To repair: "
@@ -89,10 +89,10 @@ def open_file(path: Path) -> Source:
     try:
         return opener(path)
     except (pa.ArrowInvalid, OSError, zipfile.BadZipFile, EOFError) as error:
-        raise _unreadable(path, expected, error) from error
+        raise unreadable(path, expected, error) from error
 
 
-def _unreadable(path: Path, expected: str, error: Exception) -> DataError:
+def unreadable(path: Path, expected: str, error: Exception) -> DataError:
     reason = str(error).split("\n")[0].removesuffix(".")
     return DataError(
         f"{path}: cannot be read as {expected}: {reason}. "
@@ -115,7 +115,7 @@ def _csv(path: Path) -> Source:
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise _bad_row(path, len(names)) or _unreadable(path, "CSV text", error) from error
+            raise bad_row(path, len(names)) or unreadable(path, "CSV text", error) from error
 
     return Source(str(path), names, read, text=True, row_name=lambda row: _line_of(path, row))
 
@@ -137,7 +137,7 @@ def _line_of(path: Path, row: int) -> str:
     return f"row {row}"
 
 
-def _bad_row(path: Path, width: int) -> DataError | None:
+def bad_row(path: Path, width: int) -> DataError | None:
     """What is wrong with the first row that Arrow cannot take, if that can be found."""
     for number, (line, cells) in enumerate(_csv_rows(path)):
         if any("\ufffd" in cell for cell in cells):

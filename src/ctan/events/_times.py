@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ def _formats(problems: Problems, name: str, column: pa.Array) -> str | None:
     ):
         return None
     return first
+
+
+def format_of(cell: str) -> str | None:
+    """The format that a cell of text is in, if it is a time."""
+    return next((kind for kind, regex in _FORMATS.items() if re.match(regex, cell)), None)
 
 
 def _parsed_type(column: pa.Array, kind: str) -> pa.DataType:

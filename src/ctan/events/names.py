@@ -5,8 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from typing import Any
 
 from ctan.errors import DataError
+
+
+class _Decoded(Sequence[str]):
+    """An Arrow column of text as Python strings, one by one."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __getitem__(self, i):  # type: ignore[no-untyped-def]  # int -> str, slice -> tuple of str
+        if isinstance(i, slice):
+            return tuple(self._column[i].to_pylist())
+        return self._column[i].as_py()
+
+    def __iter__(self) -> Iterator[str]:
+        for chunk in self._column.chunks:
+            for start in range(0, len(chunk), 1 << 16):
+                yield from chunk[start : start + (1 << 16)].to_pylist()
 
 
 class NodeNames(Sequence[str]):
@@ -30,7 +51,7 @@ class NodeNames(Sequence[str]):
     """
 
     def __init__(self, names: Sequence[str], num_sources: int | None = None) -> None:
-        self._names = tuple(names)
+        self._names: Sequence[str] = tuple(names)
         self.num_sources = num_sources
         if "" in self._names:
             row = self._names.index("")
@@ -45,6 +66,19 @@ class NodeNames(Sequence[str]):
                         "every node needs a name of its own."
                     )
                 seen.add((self._side(i), name))
+
+    @classmethod
+    def of_column(cls, names: Any, num_sources: int | None = None) -> NodeNames:
+        """Names in an Arrow column that were checked when it was written; decoded when asked for.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> NodeNames.of_column(pa.chunked_array([["ada", "bob"]]))[1]
+            'bob'
+        """
+        made = cls.__new__(cls)
+        made._names, made.num_sources = _Decoded(names), num_sources
+        return made
 
     def _side(self, i: int) -> int:
         return int(self.num_sources is not None and i >= self.num_sources)
@@ -99,10 +133,12 @@ class NodeNames(Sequence[str]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NodeNames):
             return NotImplemented
-        return self._names == other._names and self.num_sources == other.num_sources
+        if self.num_sources != other.num_sources or len(self) != len(other):
+            return False
+        return all(own == others for own, others in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
-        return hash((self._names, self.num_sources))
+        return hash((tuple(self._names), self.num_sources))
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self._names[:3])) + (", ..." if len(self) > 3 else "")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ctan.errors import unknown_name
+from ctan.errors import DataError, unknown_name
 from ctan.events._columns import UNITS
 from ctan.events._convert import features, kinds, labels, numbers, whole_column
+from ctan.events._find import Columns, find_columns, numbered
 from ctan.events._frames import frame_source
 from ctan.events._ids import node_ids
 from ctan.events._nodes import Nodes, nodes_beside, nodes_from_extras, read_nodes
@@ -23,27 +21,10 @@ from ctan.events._problems import Problems
 from ctan.events._sources import Source, open_file
 from ctan.events._times import times
 from ctan.events.kinds import EventKind
+from ctan.events.store import is_store, open_store
 from ctan.events.stream import EventStream
 
 _log = logging.getLogger(__name__)
-_ALIASES = {
-    "src": ("source", "user", "user_id", "from", "sender", "u", "i"),
-    "dst": ("destination", "target", "item", "item_id", "to", "receiver", "v", "j"),
-    "t": ("time", "timestamp", "ts", "date", "datetime", "unixtime"),
-}
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which column plays which part; see `read_events`."""
-
-    src: str = "src"
-    dst: str = "dst"
-    t: str = "t"
-    y: str | None = None
-    msg: Sequence[str] | None = None
-    graph: str | None = None
-    kind: str | None = None
 
 
 def read_events(
@@ -62,9 +43,11 @@ def read_events(
     relabel: bool = False,
     nodes: str | PathLike[str] | None = None,
 ) -> EventStream:
-    r"""Read events from a `.csv`, `.parquet`, `.arrow`, `.feather` or `.npz` file.
+    r"""Read events from a `.csv`, `.parquet`, `.arrow`, `.feather` or `.npz` file, or open a store.
 
-    Columns that are not named here and not found by the rules below are not read.
+    Columns that are not named here and not found by the rules below are not read. A store (see
+    `import_events`) is mapped, not loaded; its columns were settled when it was made, so no option
+    goes with it.
 
     Args:
         path: the file. A CSV file is UTF-8, with commas, and names its columns in line 1.
@@ -102,11 +85,19 @@ def read_events(
         (NodeNames(2: 'ada', 'bob'), [1714550400000000], 'us')
     """
     path = Path(path)
+    asked = Columns(src, dst, t, y, msg, graph, kind)
+    if is_store(path):
+        if asked != Columns() or unit or sort or bipartite or relabel or nodes:
+            raise DataError(
+                f"{path}: a store is opened as it is, expected no options. To repair: leave them "
+                "out, or import the file again with them."
+            )
+        return open_store(path)
     source = open_file(path)
     found = nodes_from_extras(source) or nodes_beside(path) if nodes is None else None
     return _stream(
         source,
-        Columns(src, dst, t, y, msg, graph, kind),
+        asked,
         read_nodes(Path(nodes)) if nodes is not None else found or Nodes(),
         unit=unit,
         sort=sort,
@@ -165,7 +156,7 @@ def _stream(
     if unit is not None and unit not in UNITS:
         raise unknown_name("unit of time", unit, UNITS)
     problems = Problems(source.name, source.row_name)
-    columns = _found(problems, source, asked)
+    columns = find_columns(problems, source, asked)
     x_update = numbered(source.columns, "x") if columns.kind else []
     problems.raise_if_any()
 
@@ -212,55 +203,3 @@ def _stream(
     called = {part: getattr(columns, part) for part in ("src", "dst", "t", "y", "graph", "kind")}
     rest = {"x": nodes.x, "num_nodes": nodes.count, "names": names, "t_unit": t_unit}
     return EventStream._validated({**events, **rest}, problems.named(called), sort)
-
-
-def _found(problems: Problems, source: Source, asked: Columns) -> Columns:
-    """The columns asked for or found by rule; those that are not there go to `problems`."""
-    there = source.columns
-
-    def default(given: str | None, *candidates: str) -> str | None:
-        return given or next((name for name in candidates if name in there), None)
-
-    lists = [name for name in ("msg",) if name in there]
-    msg = (numbered(there, "f") or lists) if asked.msg is None else list(asked.msg)
-    found = Columns(
-        asked.src,
-        asked.dst,
-        asked.t,
-        default(asked.y, "label", "y"),
-        msg,
-        default(asked.graph, "graph"),
-        default(asked.kind, "kind"),
-    )
-    parts = {part: getattr(found, part) for part in ("src", "dst", "t", "y", "graph", "kind")}
-    for part, name in [*parts.items(), *(("msg", name) for name in msg)]:
-        if name is not None and name not in there:
-            problems.add(
-                name,
-                None,
-                f"columns {', '.join(there)}",
-                f"a column {name!r}",
-                _hint(source, part, name),
-            )
-    return found
-
-
-def _hint(source: Source, part: str, name: str) -> str:
-    """How to name the right column."""
-    there = source.columns
-    if source.text and len(there) == 1 and (found := re.search("[;\t|]", there[0])):
-        return f"the file seems to be separated by {found[0]!r}: write it with commas"
-    if source.text and all(re.fullmatch(r"[-+.\deE]+", cell) for cell in there):
-        return "line 1 must name the columns, for example: src,dst,t"
-    lower = {cell.lower(): cell for cell in there}
-    near = [lower[alias] for alias in (name.lower(), *_ALIASES.get(part, ())) if alias in lower]
-    near = near or get_close_matches(name, there, n=1)
-    if not near:
-        return f"say which column it is: {part}='...' (--{part} ...)"
-    return f"did you mean {near[0]!r}? Say {part}={near[0]!r} (--{part} {near[0]})"
-
-
-def numbered(names: Sequence[str], letter: str) -> list[str]:
-    """The names `f0`, `f1`, ... (for letter f) among `names`, in order of their numbers."""
-    found = [name for name in names if re.fullmatch(rf"{letter}\d+", name)]
-    return sorted(found, key=lambda name: int(name[1:]))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from ctan.events.kinds import EventKind
+from ctan.history._checks import interactions
 from ctan.history._table import locate, new_table
+
+if TYPE_CHECKING:
+    from ctan.events import EventStream
 
 Ints = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
@@ -18,6 +23,42 @@ Bools = NDArray[np.bool_]
 NEVER = np.iinfo(np.int64).max
 _EDGE_DELETED = int(EventKind.EDGE_DELETED)
 _NODE_DELETED = int(EventKind.NODE_DELETED)
+
+
+class IndexColumns(NamedTuple):
+    """The columns of a `TemporalIndex` that do not come from the stream itself."""
+
+    ptr: Int64
+    neighbor: Ints
+    event: Ints
+    until: Int64
+
+
+#: Makes an uninitialised column of a name, a length and a type.
+Empty = Callable[[str, int, np.dtype[Any]], NDArray[Any]]
+
+
+def in_memory(name: str, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An uninitialised column in memory."""
+    return np.empty(count, dtype)
+
+
+def index_columns(stream: EventStream, empty: Empty) -> IndexColumns:
+    """Index a stream by counting sort: O(E) time, and hardly more memory than the result."""
+    src, dst, counted = np.asarray(stream.src), np.asarray(stream.dst), interactions(stream)
+    ptr = empty("ptr", stream.num_nodes + 1, np.dtype(np.int64))
+    ptr[:] = 0
+    count_entries(src, dst, counted, ptr)
+    fits = max(stream.num_nodes, len(src)) <= np.iinfo(np.int32).max
+    entry = np.dtype(np.int32 if fits else np.int64)
+    neighbor, event = (empty(name, int(ptr[-1]), entry) for name in ("neighbor", "event"))
+    fill_entries(src, dst, counted, ptr[:-1].copy(), neighbor, event)
+    until = np.empty(0, np.int64)
+    if stream.kind is not None and np.any(stream.kind >= EventKind.EDGE_DELETED):
+        until = first_deletion(src, dst, np.asarray(stream.kind), stream.num_nodes)
+    for column in (ptr, neighbor, event, until):
+        column.flags.writeable = False
+    return IndexColumns(ptr, neighbor, event, until)
 
 
 @njit(cache=True, nogil=True)

@@ -10,10 +10,10 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from ctan.errors import ProtocolError
-from ctan.events.kinds import EventKind
-from ctan.history._build import count_entries, fill_entries, first_deletion
-from ctan.history._checks import as_cuts, as_nodes, at_least, interactions
+from ctan.history._build import in_memory, index_columns
+from ctan.history._checks import as_cuts, as_nodes, at_least
 from ctan.history._segment import choose, count_visible
+from ctan.history._stored import stored_index
 
 if TYPE_CHECKING:
     from ctan.events import EventStream
@@ -78,20 +78,12 @@ class TemporalIndex:
 
     @classmethod
     def build(cls, stream: EventStream) -> TemporalIndex:
-        """Index a stream by counting sort: O(E) time, and hardly more memory than the result."""
-        src, dst, counted = np.asarray(stream.src), np.asarray(stream.dst), interactions(stream)
-        ptr = np.zeros(stream.num_nodes + 1, np.int64)
-        count_entries(src, dst, counted, ptr)
-        fits = max(stream.num_nodes, len(src)) <= np.iinfo(np.int32).max
-        neighbor = np.empty(ptr[-1], np.int32 if fits else np.int64)
-        event = np.empty_like(neighbor)
-        fill_entries(src, dst, counted, ptr[:-1].copy(), neighbor, event)
-        until = np.empty(0, np.int64)
-        if stream.kind is not None and np.any(stream.kind >= EventKind.EDGE_DELETED):
-            until = first_deletion(src, dst, np.asarray(stream.kind), stream.num_nodes)
-        for column in (ptr, neighbor, event, until):
-            column.flags.writeable = False
-        return cls(ptr, neighbor, event, np.asarray(stream.t), until)
+        """Index a stream: O(E) time, and hardly more memory than the result.
+
+        A stream of a store whose index was kept (see `store_index`) has it mapped instead.
+        """
+        columns = stored_index(stream) or index_columns(stream, in_memory)
+        return cls(*columns[:3], np.asarray(stream.t), columns.until)
 
     @property
     def num_nodes(self) -> int:

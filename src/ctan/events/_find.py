@@ -1,0 +1,82 @@
+"""Which column of a source plays which part: as asked, or by rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from ctan.events._problems import Problems
+from ctan.events._sources import Source
+
+_ALIASES = {
+    "src": ("source", "user", "user_id", "from", "sender", "u", "i"),
+    "dst": ("destination", "target", "item", "item_id", "to", "receiver", "v", "j"),
+    "t": ("time", "timestamp", "ts", "date", "datetime", "unixtime"),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column plays which part; see `read_events`."""
+
+    src: str = "src"
+    dst: str = "dst"
+    t: str = "t"
+    y: str | None = None
+    msg: Sequence[str] | None = None
+    graph: str | None = None
+    kind: str | None = None
+
+
+def find_columns(problems: Problems, source: Source, asked: Columns) -> Columns:
+    """The columns asked for or found by rule; those that are not there go to `problems`."""
+    there = source.columns
+
+    def default(given: str | None, *candidates: str) -> str | None:
+        return given or next((name for name in candidates if name in there), None)
+
+    lists = [name for name in ("msg",) if name in there]
+    msg = (numbered(there, "f") or lists) if asked.msg is None else list(asked.msg)
+    found = Columns(
+        asked.src,
+        asked.dst,
+        asked.t,
+        default(asked.y, "label", "y"),
+        msg,
+        default(asked.graph, "graph"),
+        default(asked.kind, "kind"),
+    )
+    parts = {part: getattr(found, part) for part in ("src", "dst", "t", "y", "graph", "kind")}
+    for part, name in [*parts.items(), *(("msg", name) for name in msg)]:
+        if name is not None and name not in there:
+            problems.add(
+                name,
+                None,
+                f"columns {', '.join(there)}",
+                f"a column {name!r}",
+                _hint(source, part, name),
+            )
+    return found
+
+
+def _hint(source: Source, part: str, name: str) -> str:
+    """How to name the right column."""
+    there = source.columns
+    if source.text and len(there) == 1 and (found := re.search("[;\t|]", there[0])):
+        return f"the file seems to be separated by {found[0]!r}: write it with commas"
+    if source.text and all(re.fullmatch(r"[-+.\deE]+", cell) for cell in there):
+        return "line 1 must name the columns, for example: src,dst,t"
+    lower = {cell.lower(): cell for cell in there}
+    near = [lower[alias] for alias in (name.lower(), *_ALIASES.get(part, ())) if alias in lower]
+    near = near or get_close_matches(name, there, n=1)
+    if not near:
+        return f"say which column it is: {part}='...' (--{part} ...)"
+    return f"did you mean {near[0]!r}? Say {part}={near[0]!r} (--{part} {near[0]})"
+
+
+def numbered(names: Sequence[str], letter: str) -> list[str]:
+    """The names `f0`, `f1`, ... (for letter f) among `names`, in order of their numbers."""
+    found = [name for name in names if re.fullmatch(rf"{letter}\d+", name)]
+    return sorted(found, key=lambda name: int(name[1:]))
