@@ -1,0 +1,155 @@
+"""``ctan train``: fit a model, watch it, keep the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from ctan.cli import _reading as r
+from ctan.cli import _show
+from ctan.cli._asked import data_options, device_from, protocol_from, together
+from ctan.cli._options import typed
+
+if TYPE_CHECKING:
+    from ctan.training.fit import Progress
+
+_DATA, _MODEL, _PROTOCOL, _RUN = "Data sets", "Model", "Protocol", "Run"
+
+
+def train(
+    task: Annotated[str, Argument(help="link or sequence.", show_default=False)],
+    data: Annotated[
+        str,
+        Argument(
+            metavar="FILE|DATASET",
+            help="A .csv, .parquet, .arrow, .feather or .npz file of events, or a data set's name.",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[
+        str, Option(help="`ctan models list` shows them.", rich_help_panel=_MODEL)
+    ] = "ctan",
+    option: Annotated[
+        list[str] | None,
+        Option(help="Option of the model, key=value; repeatable.", rich_help_panel=_MODEL),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        Option(help="Field of the protocol, key=value; repeatable.", rich_help_panel=_PROTOCOL),
+    ] = None,
+    epochs: Annotated[int | None, Option(help="At most.", rich_help_panel=_PROTOCOL)] = None,
+    batch_size: Annotated[
+        int | None,
+        Option(help="Events, or graphs, in a batch.", rich_help_panel=_PROTOCOL),
+    ] = None,
+    lr: Annotated[float | None, Option(help="Learning rate.", rich_help_panel=_PROTOCOL)] = None,
+    seed: Annotated[
+        int | None,
+        Option(help="Of weights, negatives, order, dropout.", rich_help_panel=_PROTOCOL),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        Option(
+            help="Run folder; one that holds this run goes on. [runs/TASK-DATA-MODEL-N]",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    device: Annotated[str, Option(help="cpu, cuda or cuda:N.", rich_help_panel=_RUN)] = "cpu",
+    checkpoint_seconds: Annotated[
+        float, Option(help="At most between two checkpoints.", rich_help_panel=_RUN)
+    ] = 30.0,
+    as_json: Annotated[
+        bool, Option("--json", help="One JSON document on stdout.", rich_help_panel=_RUN)
+    ] = False,
+    length: Annotated[
+        int | None, Option(help="T-PathGraph: nodes in a path.", rich_help_panel=_DATA)
+    ] = None,
+    variant: Annotated[
+        str | None, Option(help="T-PathGraph: paper or released.", rich_help_panel=_DATA)
+    ] = None,
+    graphs: Annotated[
+        int | None, Option(help="T-PathGraph: how many.", rich_help_panel=_DATA)
+    ] = None,
+    data_option: Annotated[
+        list[str] | None,
+        Option(help="Option of any data set, key=value; repeatable.", rich_help_panel=_DATA),
+    ] = None,
+    src: r.Src = None,
+    dst: r.Dst = None,
+    t: r.Time = None,
+    y: r.Label = None,
+    msg: r.Msg = None,
+    graph: r.Graph = None,
+    kind: r.Kind = None,
+    unit: r.Unit = None,
+    sort: r.Sort = False,
+    bipartite: r.Bipartite = False,
+    relabel: r.Relabel = False,
+    nodes: r.Nodes = None,
+) -> None:
+    """Train a model on a file of events or on a data set, and measure it.
+
+    ctan train link calls.csv --src caller --dst callee --t time
+
+    ctan train sequence t-pathgraph --length 20
+
+    A run that was stopped goes on where it stopped when the same command is given again.
+    """
+    from ctan import training
+    from ctan.cli._progress import RunProgress
+    from ctan.models import options as options_of
+
+    file = r.reading(
+        src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
+        bipartite=bipartite, relabel=relabel, nodes=nodes,
+    )  # fmt: skip
+    named = {"length": length, "variant": variant, "graphs": graphs}
+    start = training.recipe(task, model)
+    flags = {"epochs": epochs, "lr": lr, "seed": seed}
+    how, own, of_data, device = together(
+        lambda: protocol_from(start.protocol, protocol or (), batch_size, **flags),
+        lambda: typed(option or (), options_of(model), f"option of {model}", "--option"),
+        lambda: data_options(data, file, named, data_option or ()),
+        lambda: device_from(device),
+    )
+    stream, record = training.open_data(data, of_data)
+    _show.say(f"{data}: {len(stream):,} events, {stream.num_nodes:,} nodes")
+    options = {**start.options, **own}
+    spec = training.Spec(task, model, options, how, record, training.fingerprint(stream))
+    folder = run or training.folder_for(Path("runs"), f"{task}-{Path(data).stem}-{model}", spec)
+    with training.claimed(folder):
+        came = training.progress_of(folder)
+        header = [
+            f"{how.summary()}; lr {how.lr:g}, at most {how.epochs} epochs",
+            f"run folder {folder}{_resumed(came)}",
+        ]
+        with RunProgress(how.epochs, header) as progress:
+            done = training.fit(
+                stream,
+                task=task,
+                model=model,
+                options=options,
+                protocol=how,
+                folder=folder,
+                data=record,
+                device=device,
+                checkpoint_seconds=checkpoint_seconds,
+                watch=progress.tick,
+                on_epoch=progress.epoch,
+            )
+    if as_json:
+        _show.json_out({"run": str(folder), **done.results})
+        return
+    _show.results_out(done.results, len(done.history))
+    _show.out(f"run folder: {folder} (measure it again: ctan evaluate {folder})")
+
+
+def _resumed(came: Progress | None) -> str:
+    if came is None:
+        return ""
+    if came.finished:
+        return ": finished before, measured again"
+    batches = f", after {came.batches:,} of its batches" if came.batches else ""
+    return f": resumed at epoch {came.epoch + 1}{batches}"
