@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -160,6 +161,16 @@ class Asked:
 
     def __len__(self) -> int:
         return len(self.src)
+
+    def first(self, count: int) -> Asked:
+        """The first pairs."""
+        return Asked(self.src[:count], self.dst[:count], self.event[:count])
+
+    def parts(self, size: int) -> Iterator[Asked]:
+        """The same pairs, at most ``size`` at a time."""
+        for start in range(0, len(self), size):
+            at = slice(start, start + size)
+            yield Asked(self.src[at], self.dst[at], self.event[at])
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from ctan.events import EventStream
@@ -40,6 +41,30 @@ class Phase:
         return self.name == "train"
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What is kept of each question.
+
+    Attributes:
+        scores: what was answered, ``[Q, outputs]``.
+        labels: what should have been, ``[Q]``.
+        event: which event of the batch it was about, ``[Q]``; over a whole part, which position.
+
+    Example:
+        >>> Kept(np.zeros((2, 1)), np.array([1, 0]), np.array([0, 0])).only([True, False]).labels
+        array([1])
+    """
+
+    scores: NDArray[np.floating]
+    labels: NDArray[Any]
+    event: NDArray[np.int64]
+
+    def only(self, chosen: ArrayLike) -> Kept:
+        """Some of the questions, by a mask, a slice or places."""
+        at = chosen if isinstance(chosen, slice) else np.asarray(chosen)
+        return Kept(self.scores[at], self.labels[at], self.event[at])
+
+
 class Task(ABC):
     """A task on a stream of events.
 
@@ -61,9 +86,17 @@ class Task(ABC):
         """The pairs asked about in a batch; none is a valid answer."""
 
     @abstractmethod
-    def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[np.int64]:
+    def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[Any]:
         """What each asked pair should answer, ``[P]``."""
 
     @abstractmethod
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Mean loss of ``scores [P, outputs]`` for ``labels [P]``."""
+
+    def keep(self, scores: Tensor, labels: Tensor, asked: Asked) -> Kept:
+        """What evaluation keeps of a batch, for the metrics: here every score and label."""
+        return Kept(scores.cpu().numpy(), labels.cpu().numpy(), asked.event)
+
+    def details(self, kept: Kept) -> dict[str, Any]:
+        """What a result shows beside its metrics, such as a confusion matrix."""
+        return {}

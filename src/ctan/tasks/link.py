@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from ctan.events import EventStream, Split
-from ctan.history import Batch, RandomNegatives
+from ctan.history import Batch, Candidates, RandomNegatives
 from ctan.models import Asked, Events
 from ctan.tasks.base import PHASES, Phase, Task
 from ctan.tasks.metrics import ap, auc
@@ -18,10 +20,11 @@ from ctan.tasks.protocol import Protocol
 class LinkPrediction(Task):
     """Tell each event's destination from one that did not occur.
 
-    Negatives are drawn as the paper draws them: from the destinations (or nodes) seen in training
-    while training, in training and validation while validating, and anywhere while testing; a
-    known edge of the splits so far is not drawn unless the protocol says so. The draw depends on
-    the seed, the epoch and the event, never on batch boundaries.
+    Random negatives are drawn as the paper draws them: from the destinations (or nodes) seen in
+    training while training, in training and validation while validating, and anywhere while
+    testing; a known edge of the splits so far is not drawn unless the protocol says so. The
+    protocol may ask for others in evaluation: see :class:`ctan.history.Candidates`. A draw depends
+    on the seed, the epoch and the event, not on batch boundaries.
 
     Args:
         stream: the whole stream.
@@ -42,30 +45,43 @@ class LinkPrediction(Task):
     metrics = (auc, ap)
 
     def __init__(self, stream: EventStream, split: Split, protocol: Protocol) -> None:
-        ends = (split.train_end, split.val_end, split.end)
+        self.protocol = protocol
         self.negatives = {
             phase: RandomNegatives(
                 stream,
-                pool_end=end,
+                pool_end=end if protocol.negative_scope == "so_far" else split.end,
                 known_end=end,
                 reject=not protocol.negatives_known,
                 pool=protocol.negative_pool,
                 seed=protocol.seed,
             )
-            for phase, end in zip(PHASES, ends, strict=True)
+            for phase, end in zip(PHASES, (split.train_end, split.val_end, split.end), strict=True)
         }
+        self.candidates = (
+            Candidates(
+                stream, protocol.negative_pool, train_end=split.train_end, seed=protocol.seed
+            )
+            if protocol.negatives != "random"
+            else None
+        )
 
     def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:
         """Each event's own pair, then its source with a negative destination."""
-        drawn = self.negatives[phase.name].sample(events.src, events.position, epoch=phase.epoch)
         row = np.arange(len(events.src))
+        if self.candidates is None or phase.training:
+            by_row = self.protocol.negative_draw == "row" and not phase.training
+            drawn = self.negatives[phase.name].sample(
+                events.src, row if by_row else events.position, epoch=phase.epoch
+            )
+        else:
+            drawn = self.candidates.sample(events.position, 1, self.protocol.negatives).node
         return Asked(
             src=np.concatenate([events.src, events.src]),
             dst=np.concatenate([events.dst, drawn[:, 0]]),
             event=np.concatenate([row, row]),
         )
 
-    def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[np.int64]:
+    def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[Any]:
         """One for the events, zero for the negatives."""
         return np.repeat([1, 0], len(events.src))
 

@@ -14,6 +14,12 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "neighbors": ("recent", "uniform"),
     "negative_pool": ("destinations", "nodes"),
     "readout": ("dst", "pair"),
+    "order": ("task", "before", "after"),
+    "negatives": ("random", "historical", "inductive"),
+    "negative_scope": ("so_far", "stream"),
+    "negative_draw": ("event", "row"),
+    "averaging": ("split", "batch"),
+    "class_weights": ("none", "balanced"),
 }
 
 
@@ -29,9 +35,20 @@ class Protocol:
             is ``observed``. Tasks that observe first store what they observed.
         neighbors: ``recent`` or ``uniform`` sampling.
         readout: ``dst`` or ``pair``.
-        negative_pool: negatives are drawn from the ``destinations`` or from all ``nodes``, of the
-            splits so far.
-        negatives_known: whether a known edge may be drawn as a negative.
+        order: whether a question is answered ``before`` its event is observed or ``after``, or as
+            the ``task`` has it. Links are always asked for before.
+        negatives: in evaluation, negatives are ``random``, ``historical`` (destinations that the
+            source met before) or ``inductive`` (met before, but not in training).
+        negative_pool: negatives are drawn from the ``destinations`` or from all ``nodes``.
+        negative_scope: of the splits ``so_far``, or of the whole ``stream``; training always draws
+            from what training has, if known edges are rejected.
+        negatives_known: whether a known edge may be drawn as a random negative.
+        negative_draw: random negatives of evaluation are named by the ``event``, or by its ``row``
+            in the batch (the paper's code: each batch gets the same list).
+        candidates: in ranking, how many negatives each event is ranked against; 0 for every other
+            destination.
+        averaging: metrics over the whole ``split``, or as the mean over its batches (``batch``).
+        class_weights: of the loss of classification: ``none``, or ``balanced``.
         through_time: how many batches back gradients flow: 0, a number, or ``all``.
         batch_size: events per batch.
         graph_batch: graphs per batch, where the stream is a union of graphs.
@@ -54,8 +71,15 @@ class Protocol:
     update_from: str = "scored"
     neighbors: str = "recent"
     readout: str = "pair"
+    order: str = "task"
+    negatives: str = "random"
     negative_pool: str = "destinations"
+    negative_scope: str = "so_far"
     negatives_known: bool = False
+    negative_draw: str = "event"
+    candidates: int = 0
+    averaging: str = "split"
+    class_weights: str = "none"
     through_time: int | str = 0
     batch_size: int = 256
     graph_batch: int = 128
@@ -77,9 +101,11 @@ class Protocol:
         for name in ("batch_size", "graph_batch", "epochs", "validate_every"):
             if getattr(self, name) < 1:
                 wrong.append(f"{name} is {getattr(self, name)}: expected at least 1.")
-        for name in ("plateau", "patience", "weight_decay", "clip", "lr"):
+        for name in ("plateau", "patience", "weight_decay", "clip", "lr", "candidates"):
             if getattr(self, name) < 0:
                 wrong.append(f"{name} is {getattr(self, name)}: expected at least 0.")
+        if not 0 <= self.seed < 2**63:
+            wrong.append(f"seed is {self.seed}: expected a number from 0 to 2**63 - 1.")
         horizon = self.through_time
         if horizon != "all" and (isinstance(horizon, str) or horizon < 0):
             wrong.append(f"through_time is {horizon!r}: expected 0, a number of batches, or 'all'.")
@@ -101,13 +127,26 @@ class Protocol:
             events, seed 0
         """
         known = "with" if self.negatives_known else "without"
+        drawn = "" if self.negatives == "random" else f"{self.negatives} "
+        pool = self.negative_pool + (" of the stream" if self.negative_scope == "stream" else "")
+        # What few runs change is said where it was changed.
+        also = {
+            "order": f"answered {self.order}",
+            "candidates": f"{self.candidates} candidates",
+            "averaging": f"averaged by {self.averaging}",
+            "class_weights": f"{self.class_weights} classes",
+            "negative_draw": f"draws by {self.negative_draw}",
+        }
+        rest = "".join(
+            f", {text}" for name, text in also.items() if getattr(self, name) != _DEFAULT[name]
+        )
         by_graph = self.split == "graph"
         batch = f"{self.graph_batch} graphs" if by_graph else f"{self.batch_size} events"
         return (
             f"split {self.split}, visibility {self.visibility}, update {self.update_from}, "
             f"neighbours {self.neighbors}, readout {self.readout}, negatives "
-            f"{self.negative_pool} {known} known edges, gradients through {self.through_time} "
-            f"batches, batch {batch}, seed {self.seed}"
+            f"{drawn}{pool} {known} known edges, gradients through {self.through_time} "
+            f"batches, batch {batch}{rest}, seed {self.seed}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,3 +174,6 @@ class Protocol:
         if wrong:
             raise CtanError("\n".join(wrong))
         return replace(self, **changes)
+
+
+_DEFAULT = {field.name: field.default for field in fields(Protocol)}

@@ -7,36 +7,79 @@ from collections.abc import Callable
 from ctan.errors import ProtocolError, unknown_name
 from ctan.events import EventStream, GraphSplit, Split
 from ctan.tasks.base import Task
+from ctan.tasks.labels import EdgeClassification, EdgeRegression, NodeLabels
 from ctan.tasks.link import LinkPrediction
 from ctan.tasks.protocol import Protocol
+from ctan.tasks.ranking import Ranking
 from ctan.tasks.sequence import SequenceClassification
 
 Parts = Split | GraphSplit
+Maker = Callable[[EventStream, Parts, Protocol], Task]
 
 
-def _link(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
-    if not isinstance(parts, Split):
-        raise ProtocolError("link prediction needs a split by time or by count, not by graph.")
-    return LinkPrediction(stream, parts, protocol)
+def _ahead(task: type[LinkPrediction] | type[Ranking]) -> Maker:
+    """A task that foretells events: it needs one stream, and answers before it observes."""
+
+    def make(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
+        if not isinstance(parts, Split):
+            raise ProtocolError(
+                f"task {task.name!r} needs a split by time or by count, not by graph."
+            )
+        if protocol.order == "after":
+            raise ProtocolError(
+                f"task {task.name!r} asks whether an event will happen: answered after it was "
+                "observed (order='after'), the answer would be known. Use order='before'."
+            )
+        return task(stream, parts, protocol)
+
+    return make
+
+
+def _classes(task: Callable[[EventStream, Parts, Protocol], Task], name: str) -> Maker:
+    """A task that reads whole-numbered labels."""
+
+    def make(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
+        if stream.y is None or stream.y.dtype.kind != "i":
+            raise ProtocolError(
+                f"task {name!r} reads whole-numbered labels at events (-1 where there is none): "
+                f"the stream has {'none' if stream.y is None else 'numbers'}. Give a column of "
+                "labels."
+            )
+        return task(stream, parts, protocol)
+
+    return make
 
 
 def _sequence(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
-    if stream.y is None or stream.y.dtype.kind != "i":
+    if protocol.order == "before":
         raise ProtocolError(
-            "sequence classification reads whole-numbered labels at the events that end a "
-            "sequence (-1 elsewhere): the stream has none. Give a column of labels."
+            "task 'sequence' reads a node that its last event reaches: before that event "
+            "(order='before') it knows nothing. Use order='after'."
         )
     return SequenceClassification()
 
 
-TASKS: dict[str, Callable[[EventStream, Parts, Protocol], Task]] = {
-    "link": _link,
-    "sequence": _sequence,
+def _regression(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
+    if stream.y is None:
+        raise ProtocolError(
+            "task 'regression' reads a number at events (NaN where there is none): the stream has "
+            "no labels. Give a column of them."
+        )
+    return EdgeRegression(stream, parts, protocol)
+
+
+TASKS: dict[str, Maker] = {
+    "link": _ahead(LinkPrediction),
+    "ranking": _ahead(Ranking),
+    "sequence": _classes(_sequence, "sequence"),
+    "edge": _classes(EdgeClassification, "edge"),
+    "node": _classes(NodeLabels, "node"),
+    "regression": _regression,
 }
 
 
 def make_task(name: str, stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
-    """A task by name: ``link`` or ``sequence``.
+    """A task by name: ``link``, ``ranking``, ``sequence``, ``edge``, ``node`` or ``regression``.
 
     Example:
         >>> from ctan.datasets import path_graphs

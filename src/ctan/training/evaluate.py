@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ctan.events import Split
 from ctan.models import State
-from ctan.tasks import Phase, loss
+from ctan.tasks import Kept, Phase, Task, loss
 from ctan.training.loop import play
 from ctan.training.stage import Stage
 
@@ -41,15 +43,25 @@ class Evaluation:
 
     Attributes:
         metrics: the task's metrics by name.
-        scores: of all asked pairs, ``[P, outputs]``.
-        labels: what they should have answered, ``[P]``.
+        kept: what was kept of each question; ``kept.event`` are positions in the stream.
         state: the state after the last batch.
+        details: what the task shows beside its metrics.
     """
 
     metrics: dict[str, float]
-    scores: NDArray[np.floating]
-    labels: NDArray[np.integer]
+    kept: Kept
     state: State
+    details: dict[str, Any]
+
+    @property
+    def scores(self) -> NDArray[np.floating]:
+        """Scores of all questions, ``[Q, outputs]``."""
+        return self.kept.scores
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """What they should have answered, ``[Q]``."""
+        return self.kept.labels
 
 
 def evaluate(stage: Stage, state: State, phase: Phase, watch: Watch | None = None) -> Evaluation:
@@ -62,20 +74,56 @@ def evaluate(stage: Stage, state: State, phase: Phase, watch: Watch | None = Non
         watch: called after each batch.
     """
     total = stage.batches(phase) if watch else 0
-    scores, labels, losses = [], [], []
+    parts: list[Kept] = []
+    losses, pairs = [], 0
     for done, played in enumerate(play(stage, state, stage.segments(phase), phase), start=1):
         state = played.state
-        scores.append(played.scores)
-        labels.append(played.labels)
         if played.loss is not None:
+            kept = stage.task.keep(played.scores, played.labels, played.asked)
+            parts.append(Kept(kept.scores, kept.labels, played.events.position[kept.event]))
             losses.append(played.loss.double() * len(played.labels))
+            pairs += len(played.labels)
         if watch:
             watch(Tick(phase, done, total))
-    all_scores = torch.cat(scores).cpu().numpy()
-    all_labels = torch.cat(labels).cpu().numpy()
-    mean_loss = float(torch.stack(losses).sum()) / len(all_labels)
-    metrics = {
-        metric.name: mean_loss if metric is loss else metric.compute(all_scores, all_labels)
-        for metric in (loss, *stage.task.metrics)
+    mean_loss = float(torch.stack(losses).sum()) / pairs
+    kept = Kept(
+        np.concatenate([part.scores for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.event for part in parts]),
+    )
+    measured = parts if stage.protocol.averaging == "batch" else [kept]
+    metrics = {"loss": mean_loss, **_means(stage.task, measured)}
+    return Evaluation(metrics, kept, state, stage.task.details(kept))
+
+
+def by_novelty(stage: Stage, kept: Kept) -> dict[str, dict[str, float]]:
+    """The metrics of a part seen twice: ``transductive``, the events between nodes of training;
+    ``inductive``, those with a node that training has not seen. A view without questions, or in
+    which a metric has no meaning (one class only), leaves it out.
+
+    Args:
+        stage: what was played.
+        kept: what evaluation kept of the part.
+    """  # noqa: D205
+    if not isinstance(stage.parts, Split):
+        return {}
+    train, stream = stage.parts.train, stage.stream
+    seen = np.zeros(stream.num_nodes, bool)
+    seen[stream.src[train]] = seen[stream.dst[train]] = True
+    old = seen[stream.src[kept.event]] & seen[stream.dst[kept.event]]
+    views: dict[str, dict[str, float]] = {}
+    for name, chosen in (("transductive", old), ("inductive", ~old)):
+        part = kept.only(chosen)
+        asked: dict[str, float] = {"questions": int(chosen.sum())}
+        one_class = stage.task.outputs == 1 and len(np.unique(part.labels)) < 2
+        undefined = one_class and "auc" in {metric.name for metric in stage.task.metrics}
+        views[name] = asked if undefined or not chosen.any() else asked | _means(stage.task, [part])
+    return views
+
+
+def _means(task: Task, parts: list[Kept]) -> dict[str, float]:
+    return {
+        metric.name: float(np.mean([metric.compute(part.scores, part.labels) for part in parts]))
+        for metric in task.metrics
+        if metric is not loss
     }
-    return Evaluation(metrics, all_scores, all_labels, state)

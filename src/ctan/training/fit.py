@@ -24,7 +24,7 @@ from ctan.training.checkpoint import (
     unpack_optimiser,
     write_whole,
 )
-from ctan.training.evaluate import Tick, Watch, evaluate
+from ctan.training.evaluate import Tick, Watch, by_novelty, evaluate
 from ctan.training.loop import play
 from ctan.training.spec import Spec, environment, fingerprint
 from ctan.training.stage import Stage
@@ -220,9 +220,9 @@ class _Fitting:
         model = stage.predictor.model
         kept = model.init_state(stage.device).load(under("state", self.best))
         moving = model.init_state(stage.device).load(under("state", self.best))
-        test = evaluate(stage, moving, Phase("test"), self.watch)
         val = progress.history[progress.best_epoch]["val"]
-        results = results_of(self.spec, stage, progress.best_epoch, val=val, test=test.metrics)
+        results = results_of(self.spec, stage, progress.best_epoch, val)
+        results |= measure_test(stage, moving, self.watch)
         if self.home is not None:
             write_whole(self.home / "history.json", _pretty(progress.history))
             write_whole(self.home / "results.json", _pretty(results))
@@ -310,18 +310,30 @@ class _Fitting:
                 file.write(json.dumps(line) + "\n")
 
 
-def results_of(spec: Spec, stage: Stage, epoch: int, **parts: dict[str, float]) -> dict[str, Any]:
-    """Metrics by part of the split, with what a reader must know to compare them."""
+def results_of(spec: Spec, stage: Stage, epoch: int, val: dict[str, float]) -> dict[str, Any]:
+    """What is known of a run before its test: how it was obtained, and validation."""
     return {
         "task": spec.task,
         "model": spec.model,
-        "best_epoch": epoch,
-        **parts,
         "parameters": sum(p.numel() for p in stage.predictor.parameters()),
         "protocol": spec.protocol.to_dict(),
         "summary": spec.protocol.summary(),
         "data": spec.fingerprint,
+        "best_epoch": epoch,
+        "val": val,
     }
+
+
+def measure_test(stage: Stage, state: State, watch: Watch | None = None) -> dict[str, Any]:
+    """Play the test part from the state before it: metrics, views and the task's details.
+
+    Args:
+        stage: what is played, with the weights to measure.
+        state: the state at the end of validation; owned by this call.
+        watch: called after each batch.
+    """
+    test = evaluate(stage, state, Phase("test"), watch)
+    return {"test": test.metrics, "views": by_novelty(stage, test.kept), **test.details}
 
 
 def _without_first(segments: Any, skip: int) -> Any:

@@ -9,9 +9,12 @@ import torch
 from torch import Tensor
 
 from ctan.history import Batch
-from ctan.models import Events, State, View, look
+from ctan.models import Asked, Events, Model, NodeEncoder, State, View, look
 from ctan.tasks import Phase
 from ctan.training.stage import Stage
+
+#: Where embeddings are not shared, at most this many pairs are seen at once in evaluation.
+PAIRS_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Played:
         state: the state after it.
         scores: of the asked pairs, ``[P, outputs]``, without gradient.
         labels: what they should have answered, ``[P]``.
+        asked: those pairs.
+        events: the batch.
         loss: their mean loss, without gradient; None if nothing was asked.
         settled: whether the state is free of gradient, so that a run can be stopped here.
     """
@@ -29,6 +34,8 @@ class Played:
     state: State
     scores: Tensor
     labels: Tensor
+    asked: Asked
+    events: Events
     loss: Tensor | None
     settled: bool
 
@@ -61,7 +68,9 @@ def play(
         while batch is not None:
             following = next(batches, None)
             with torch.set_grad_enabled(optimiser is not None):
-                state, scores, labels = _step(stage, state, batch, phase, optimiser is not None)
+                state, scores, labels, asked, events = _step(
+                    stage, state, batch, phase, optimiser is not None
+                )
                 loss = stage.task.loss(scores, labels) if len(labels) else None
             waiting += 1
             if loss is not None:
@@ -72,22 +81,21 @@ def play(
                     _learn(stage, losses, optimiser)
                 state = state.detach()
                 losses, waiting = [], 0
-            yield Played(
-                state, scores.detach(), labels, None if loss is None else loss.detach(), settled
-            )
+            kept = None if loss is None else loss.detach()
+            yield Played(state, scores.detach(), labels, asked, events, kept, settled)
             batch = following
 
 
 def _step(
     stage: Stage, state: State, batch: Batch, phase: Phase, learning: bool
-) -> tuple[State, Tensor, Tensor]:
+) -> tuple[State, Tensor, Tensor, Asked, Events]:
     """Score and observe one batch, in the task's order."""
     task, protocol, model = stage.task, stage.protocol, stage.predictor.model
     events = Events.of(stage.stream, batch.events)
     asked = task.ask(stage.stream, batch, events, phase)
     labels = torch.from_numpy(task.labels(stage.stream, events, asked)).to(stage.device)
 
-    def see(observed: bool) -> View:
+    def see(asked: Asked, observed: bool) -> View:
         return look(
             stage.index,
             stage.features,
@@ -102,23 +110,45 @@ def _step(
         )
 
     if task.observe_first:
-        view = see(observed=True)
+        view = see(asked, observed=True)
         state = model.observe(state, events, view)
         if not len(asked):
-            return state, torch.empty(0, task.outputs, device=stage.device), labels
-        scores, _ = stage.predictor.score(state, view, recall=True)
-        return state, scores, labels
+            scores = torch.empty(0, task.outputs, device=stage.device)
+        else:
+            scores, _ = stage.predictor.score(state, view, recall=True)
+        return state, scores, labels, asked, events
 
-    view = see(observed=False)
-    scores, z = stage.predictor.score(state, view)
+    z = None
+    if learning or len(asked) <= PAIRS_AT_ONCE or one_embedding_per_node(model, batch):
+        view = see(asked, observed=False)
+        scores, z = stage.predictor.score(state, view)
+    else:
+        # Nothing is shared between far pairs: a few are seen at a time.
+        scores = torch.cat(
+            [
+                stage.predictor.score(state, see(part, observed=False))[0]
+                for part in asked.parts(PAIRS_AT_ONCE)
+            ]
+        )
+        view = see(asked.first(0), observed=False)
     # Without gradients through time the past is a constant: what is stored carries none.
     with torch.set_grad_enabled(learning and protocol.horizon > 0):
         if protocol.update_from == "observed":
-            view, z = see(observed=True), None
+            view, z = see(asked.first(0), observed=True), None
         elif z is not None and protocol.horizon == 0:
             z = z.detach()
         state = model.observe(state, events, view, z)
-    return state, scores, labels
+    return state, scores, labels, asked, events
+
+
+def one_embedding_per_node(model: Model, batch: Batch) -> bool:
+    """Whether a node asked about many times in a batch is embedded once.
+
+    So it is where all questions see the same past (``stale``), the time of the question does not
+    enter, and the embedding does not depend on the partner. Otherwise the key is (node, cut, time).
+    """
+    stale = isinstance(batch.cut, int)
+    return stale and isinstance(model, NodeEncoder) and not model.sees.query_time
 
 
 def _learn(
