@@ -53,7 +53,7 @@ def build(name: str, dims: Dims, **given: Any) -> Model:
     """Build a model by name.
 
     Raises:
-        CtanError: the name, or one of the options, is not known; all mistakes are named.
+        CtanError: the name, or one of the options, is not known, or has no meaning.
 
     Example:
         >>> build("jodie", Dims(nodes=10), dim=4).dim
@@ -63,7 +63,16 @@ def build(name: str, dims: Dims, **given: Any) -> Model:
     wrong = [
         str(unknown_name(f"option of {name}", key, known)) for key in given if key not in known
     ]
+    for key, value in given.items():
+        # Sizes and counts: a default of 0 says that none is a choice.
+        if type(value) is int and type(known.get(key)) is int and value < min(1, known[key]):
+            wrong.append(f"{key} of {name} is {value}: expected at least {min(1, known[key])}.")
+        if key == "dropout" and not 0 <= value < 1:
+            wrong.append(f"dropout of {name} is {value}: expected a share from 0 to less than 1.")
     if wrong:
         raise CtanError("\n".join(wrong))
-    model: Model = MODELS[name](dims, **given)
+    try:
+        model: Model = MODELS[name](dims, **given)
+    except ValueError as error:
+        raise CtanError(f"{name}: {error}.") from error
     return model
