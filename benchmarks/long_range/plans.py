@@ -40,6 +40,7 @@ class Row:
     seeds: int = 10
     variant: str = "paper"
     protocol: dict[str, Any] = field(default_factory=dict)
+    signal: int = 0
 
 
 def ctan(init: str, **more: Any) -> dict[str, Any]:
@@ -56,22 +57,24 @@ PLANS: dict[str, list[Row]] = {
     ],
     "beyond": [
         Row("ctan", LATCHING, (50, 100, 200), protocol=SHORT),
-        Row("ctan", LATCHING, (500,), seeds=3, protocol=SHORT),
+        Row("ctan", LATCHING, (500,), seeds=1, protocol=SHORT),
         Row("ctan", LATCHING, (50, 100), seeds=3, variant="released", protocol=SHORT),
     ],
     # The same model from the other starts, three times as long.
     "starts": [
-        *(Row("ctan", ctan(i), (9, 20, 50), seeds=5) for i in ("default", "bounded", "isometric")),
+        *(Row("ctan", ctan(i), (9, 20, 50)) for i in ("default", "bounded", "isometric")),
         *(Row("ctan", ctan(i), (100,), seeds=3) for i in ("default", "isometric")),
     ],
     # Where the theory puts the edge: the gain of a hop.
     "gain": [
         Row("ctan", ctan("latching", gain=g), (20, 100), seeds=3, protocol=SHORT)
         for g in (0.25, 0.5, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
-    ],
+    ]
+    + [Row("ctan", ctan("latching", gain=1.5), (200,), seeds=3, protocol=SHORT)],
     "baselines": [
-        *(Row(name, options, PAPER_LENGTHS, seeds=5) for name, options in BASELINES.items()),
-        *(Row(name, options, (50,), seeds=2) for name, options in BASELINES.items()),
+        *(Row(name, options, PAPER_LENGTHS) for name, options in BASELINES.items()),
+        *(Row(name, options, (50,), seeds=5) for name, options in BASELINES.items()),
+        Row("jodie", BASELINES["jodie"], (100,), seeds=3),
     ],
     # Model or start? The same memories, started as latches.
     "latching_memories": [
@@ -93,5 +96,18 @@ PLANS: dict[str, list[Row]] = {
         *(Row("ctan", ctan("isometric", gamma=gamma), (100,), seeds=3) for gamma in (0.0, 0.01)),
         Row("ctan", ctan("isometric"), (100,), seeds=3, protocol={"lr": 3e-4}),
         Row("ctan", ctan("isometric"), (100,), seeds=3, protocol={"clip": 1.0, "plateau": 5}),
+    ],
+    # What a latch is not for: the signal comes later than other inputs, at the middle node.
+    "elsewhere": [
+        *(
+            Row("ctan", options, (20,), seeds=3, signal=10)
+            for options in (
+                ctan("default"),
+                ctan("isometric"),
+                ctan("latching", gain=1.0),
+                ctan("latching"),
+            )
+        ),
+        *(Row(name, options, (20,), seeds=3, signal=10) for name, options in BASELINES.items()),
     ],
 }

@@ -10,6 +10,7 @@ A run whose line is already there is skipped, so a plan can be stopped and start
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import multiprocessing
 import platform
@@ -23,13 +24,17 @@ import torch
 from plans import PLANS, RECIPE
 
 from ctan.datasets import path_graphs
+from ctan.events import EventStream
 from ctan.tasks import Protocol
 from ctan.training import environment, fit
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: a length and variant of T-PathGraph, a model and its options, a seed."""
+    """One run: a length and variant of T-PathGraph, a model and its options, a seed.
+
+    ``signal`` is the node that carries the label, the first one in T-PathGraph.
+    """
 
     length: int
     seed: int
@@ -37,6 +42,7 @@ class Trial:
     options: dict[str, Any]
     variant: str = "paper"
     protocol: dict[str, Any] = field(default_factory=dict)
+    signal: int = 0
 
     def key(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
@@ -45,9 +51,19 @@ class Trial:
         return self.length * int(self.protocol.get("epochs", RECIPE["epochs"]))
 
 
+def replant(stream: EventStream, length: int, node: int) -> EventStream:
+    """The same graphs with the features of the first and of another node exchanged."""
+    assert stream.x is not None
+    x = stream.x.reshape(-1, length, stream.node_dim).copy()
+    x[:, [0, node]] = x[:, [node, 0]]
+    return dataclasses.replace(stream, x=x.reshape(stream.x.shape))
+
+
 def run(trial: Trial) -> dict[str, Any]:
     torch.set_num_threads(1)
     stream = path_graphs(trial.length, variant=trial.variant)
+    if trial.signal:
+        stream = replant(stream, trial.length, trial.signal)
     protocol = Protocol(**{**RECIPE, **trial.protocol, "seed": trial.seed})
     started = time.perf_counter()
     result = fit(
@@ -75,7 +91,7 @@ def work(job: tuple[str, Trial]) -> tuple[str, dict[str, Any]]:
 def trials(plan: str) -> list[Trial]:
     """All runs of a plan, seed by seed, so that an unfinished plan is even."""
     return [
-        Trial(length, seed, row.model, row.options, row.variant, row.protocol)
+        Trial(length, seed, row.model, row.options, row.variant, row.protocol, row.signal)
         for seed in range(max(row.seeds for row in PLANS[plan]))
         for row in PLANS[plan]
         if seed < row.seeds
@@ -86,7 +102,7 @@ def trials(plan: str) -> list[Trial]:
 def unfinished(plan: str, path: Path) -> list[Trial]:
     lines = path.read_text().splitlines() if path.exists() else []
     names = list(Trial.__dataclass_fields__)
-    done = {Trial(**{k: row[k] for k in names}).key() for row in map(json.loads, lines)}
+    done = {Trial(**{k: row[k] for k in names if k in row}).key() for row in map(json.loads, lines)}
     todo = [trial for trial in trials(plan) if trial.key() not in done]
     print(f"{plan}: {len(lines)} runs done, {len(todo)} to go", flush=True)
     return todo
