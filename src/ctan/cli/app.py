@@ -13,6 +13,7 @@ from ctan.cli.data import data_app
 from ctan.cli.demo import demo
 from ctan.cli.evaluate import evaluate
 from ctan.cli.models import models_app
+from ctan.cli.reproduce import reproduce_app
 from ctan.cli.train import train
 from ctan.errors import CtanError
 
@@ -27,6 +28,7 @@ app.command()(train)
 app.command()(evaluate)
 app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")
+app.add_typer(reproduce_app, name="reproduce")
 app.command()(demo)
 
 

@@ -13,7 +13,7 @@ def paper_table(name: str = "t-pathgraph") -> Table:
     """A table of the paper (arXiv 2406.02740), in percent.
 
     Args:
-        name: of the table: ``t-pathgraph``.
+        name: of the table: ``t-pathgraph``, ``link`` or ``tgb``.
 
     Example:
         >>> table = paper_table("t-pathgraph")

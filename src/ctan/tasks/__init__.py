@@ -16,6 +16,7 @@ from ctan.tasks.metrics import (
     mrr,
     rmse,
 )
+from ctan.tasks.presets import PRESETS, Preset, preset
 from ctan.tasks.protocol import Protocol
 from ctan.tasks.ranking import Lists, Ranking, ranks
 from ctan.tasks.registry import TASKS, make_task
@@ -23,6 +24,7 @@ from ctan.tasks.sequence import SequenceClassification
 
 __all__ = [
     "PHASES",
+    "PRESETS",
     "TASKS",
     "EdgeClassification",
     "EdgeRegression",
@@ -32,6 +34,7 @@ __all__ = [
     "Metric",
     "NodeLabels",
     "Phase",
+    "Preset",
     "Protocol",
     "Ranking",
     "SequenceClassification",
@@ -46,6 +49,7 @@ __all__ = [
     "mae",
     "make_task",
     "mrr",
+    "preset",
     "ranks",
     "rmse",
 ]
