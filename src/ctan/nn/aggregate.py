@@ -119,7 +119,7 @@ class Attention(nn.Module):
         if edges.table is None or edges.event is None or self.edge is None:
             return edges
         seen, rows = torch.unique(edges.event[edges.present], return_inverse=True)
-        table = edges.table[seen] @ self.edge.weight[:, : edges.table.size(1)].T
+        table = kernels.linear(edges.table[seen], self.edge.weight[:, : edges.table.size(1)])
         event = edges.event.masked_scatter(edges.present, rows)
         return replace(edges, table=table, event=event, projected=True)
 

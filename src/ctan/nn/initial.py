@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ctan.errors import unknown_name
+from ctan.nn.linear import Linear
 
 #: add: h + P x; concat: E [h ; x]; tanh_concat: E tanh([h ; x]); input_only: P x (forgets h).
 INITIAL_CONDITIONS = ("add", "concat", "tanh_concat", "input_only")
@@ -39,11 +40,11 @@ class InitialCondition(nn.Module):
         self.kind, self.dim, self.node_dim = kind, dim, node_dim
         self.encoder: nn.Module
         if kind in ("concat", "tanh_concat"):
-            self.encoder = nn.Linear(dim + node_dim, dim)
+            self.encoder = Linear(dim + node_dim, dim)
         elif node_dim == dim:
             self.encoder = nn.Identity()
         else:
-            self.encoder = nn.Linear(node_dim, dim, bias=False) if node_dim else nn.Identity()
+            self.encoder = Linear(node_dim, dim, bias=False) if node_dim else nn.Identity()
 
     def forward(self, h: Tensor, x: Tensor | None) -> Tensor:
         """Combine states ``h [M, d]`` with inputs ``x [M, dn]`` (None if there are none)."""

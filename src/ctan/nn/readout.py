@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ctan.errors import unknown_name
+from ctan.nn.linear import Linear
 
 #: dst: the destination's embedding alone; pair: source and destination.
 READOUTS = ("dst", "pair")
@@ -37,8 +38,8 @@ class Readout(nn.Module):
         if kind not in READOUTS:
             raise unknown_name("readout", kind, READOUTS)
         self.dim, self.outputs, self.kind = dim, outputs, kind
-        self.from_source = nn.Linear(dim, dim) if kind == "pair" else None
-        self.from_destination = nn.Linear(dim, dim)
+        self.from_source = Linear(dim, dim) if kind == "pair" else None
+        self.from_destination = Linear(dim, dim)
         self.final = nn.Linear(dim, outputs)
 
     def source(self, z: Tensor) -> Tensor | None:

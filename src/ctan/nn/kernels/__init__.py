@@ -2,5 +2,6 @@
 
 from ctan.nn.kernels.attention import attend, usable
 from ctan.nn.kernels.drive import DriveWeights, drive
+from ctan.nn.kernels.products import linear, product
 
-__all__ = ["DriveWeights", "attend", "drive", "usable"]
+__all__ = ["DriveWeights", "attend", "drive", "linear", "product", "usable"]

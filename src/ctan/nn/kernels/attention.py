@@ -57,6 +57,10 @@ class Neighbors:
     def pool(self, query: Tensor) -> tuple[Tensor, Tensor, np.ndarray]:
         """Pooled rows ``[H, T, D]``, sums of weights ``[H, T]`` and the weights ``[H, T, K]``."""
         q = _array(query)
+        width = sum(part.shape[-1] for part in self.rows)
+        if q.shape[1:] != (len(self.where[0]), width):
+            # The compiled loops do not check: a wrong shape would write outside the buffers.
+            raise ValueError(f"queries are {q.shape}, expected [H, {len(self.where[0])}, {width}]")
         # numpy owns the buffers: allocating with torch costs more than filling these.
         alpha = np.empty((len(q), *self.where[0].shape), q.dtype)
         pooled, mass = np.empty(q.shape, q.dtype), np.empty(q.shape[:2], q.dtype)

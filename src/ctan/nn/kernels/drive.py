@@ -18,6 +18,7 @@ from torch.autograd.function import once_differentiable
 
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels.attention import Neighbors
+from ctan.nn.kernels.products import contract, product
 
 
 @dataclass(frozen=True)
@@ -68,26 +69,25 @@ class _Drive(torch.autograd.Function):
 
         own = h[:targets]
         own_map = torch.cat([query * scale, generator])
-        both = torch.addmm(torch.cat([query_bias * scale, bias]), own, own_map.T)
+        both = product(own, own_map.T, torch.cat([query_bias * scale, bias]))
         q, drive = both[:, :d], both[:, d:]
         if direct:
             projected = h.new_empty(targets, d + dm + attr.size(2))
-            torch.mm(q, key, out=projected[:, :d])
+            projected[:, :d] = product(q, key)
             projected[:, d : d + dm] = q
             if edge is not None:
-                torch.mm(q, edge, out=projected[:, d + dm :])
+                projected[:, d + dm :] = product(q, edge)
         else:
-            projected = q @ key_map
+            projected = product(q, key_map)
         neighbors = Neighbors(h, edges)
         pooled, mass, ctx.alpha = neighbors.pool(projected.unsqueeze(0))
         pooled = pooled[0]
         if direct:
             mapped = torch.cat([pooled[:, :d], pooled[:, d + dm :]], dim=1)
-            drive = torch.addmm(drive, mapped, value_map.T)
-            drive += pooled[:, d : d + dm]
+            drive = drive + product(mapped, value_map.T) + pooled[:, d : d + dm]
         else:
             mapped = pooled
-            drive = torch.addmm(drive, mapped, value_map.T)
+            drive = drive + product(mapped, value_map.T)
         drive.addr_(mass[0], value_bias)
         ctx.neighbors, ctx.direct, ctx.skip, ctx.scale = neighbors, direct, skip, scale
         ctx.save_for_backward(
@@ -103,8 +103,8 @@ class _Drive(torch.autograd.Function):
         d, direct = own.size(1), ctx.direct
         grad = grad.contiguous()
 
-        grad_value_map = grad.T @ mapped
-        grad_pooled = grad @ value_map
+        grad_value_map = contract(grad, mapped)
+        grad_pooled = product(grad, value_map)
         if direct:
             grad_pooled = torch.cat([grad_pooled[:, :d], grad, grad_pooled[:, d:]], dim=1)
         grad_projected, (grad_h, grad_table, grad_attr) = ctx.neighbors.gradients(
@@ -117,16 +117,16 @@ class _Drive(torch.autograd.Function):
         grad_projected = grad_projected[0]
         if direct:
             through = torch.cat([grad_projected[:, :d], grad_projected[:, d + direct :]], dim=1)
-            grad_q = torch.addmm(grad_projected[:, d : d + direct], through, key_map.T)
+            grad_q = grad_projected[:, d : d + direct] + product(through, key_map.T)
         else:
             through = grad_projected
-            grad_q = through @ key_map.T
-        grad_key_map = q.T @ through
+            grad_q = product(through, key_map.T)
+        grad_key_map = contract(q, through)
 
         grad_own = torch.cat([grad_q, grad], dim=1)
-        grad_own_map, grad_own_bias = grad_own.T @ own, grad_own.sum(0)
+        grad_own_map, grad_own_bias = contract(grad_own, own), grad_own.sum(0)
         if grad_h is not None:
-            grad_h[: len(own)].addmm_(grad_own, own_map)
+            grad_h[: len(own)] += product(grad_own, own_map)
         grad_edge = None
         if rest:
             grad_edge = grad_key_map[:, d:] + grad_value_map[:, d:]
