@@ -12,6 +12,7 @@ import pytest
 from ctan.datasets import pascalvoc_build
 from ctan.datasets.pascalvoc import NODES, pascal_voc
 from ctan.datasets.pascalvoc_data import PUBLISHED, load_pascal_voc
+from ctan.datasets.pascalvoc_figure import draw_pascal_voc
 from ctan.datasets.pascalvoc_split import drawn_place, whole
 from ctan.datasets.superpixels import superpixel_graph
 from ctan.errors import CtanError, DataError
@@ -209,6 +210,24 @@ def test_as_a_data_set(drawn, tmp_path):
     data = load_pascal_voc(drawn.parent, drawn.name, **SMALL, cache=str(tmp_path), whole_batches=10)
     assert "10 are used" in data.card()
     assert len(data.split.test) == 2
+
+
+def test_picture_of_one_image(drawn, tmp_path):
+    figure = draw_pascal_voc(drawn, "a01", nodes=30)
+    titles = [panel.get_title(loc="left") for panel in figure.axes]
+    graph = superpixel_graph(*oracle.draw(1), compactness=10)
+    assert titles[:4] == [
+        f"{len(graph)} superpixels",
+        "their classes",
+        f"{len(graph.edges):,} edges",
+        "29 events",
+    ]
+    late, early = (lines for lines in figure.axes[3].collections if hasattr(lines, "get_segments"))
+    assert len(late.get_segments()) == len(graph) - 30
+    assert len(early.get_segments()) == 29
+    figure.savefig(tmp_path / "a01.png", dpi=20)
+    with pytest.raises(CtanError, match="unknown image 'a1': did you mean"):
+        draw_pascal_voc(drawn, "a1")
 
 
 @pytest.mark.data

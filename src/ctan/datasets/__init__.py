@@ -3,6 +3,7 @@
 from ctan.datasets.base import About, Dataset
 from ctan.datasets.negatives import EvaluationNegatives
 from ctan.datasets.pascalvoc import PascalVOC, pascal_voc
+from ctan.datasets.pascalvoc_figure import draw_pascal_voc
 from ctan.datasets.pascalvoc_released import read_released_pascal_voc
 from ctan.datasets.pathgraph import LENGTHS, path_graphs
 from ctan.datasets.registry import about, default_root, download, load, names, options_of
@@ -16,6 +17,7 @@ __all__ = [
     "about",
     "default_root",
     "download",
+    "draw_pascal_voc",
     "load",
     "names",
     "options_of",
