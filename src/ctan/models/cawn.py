@@ -2,6 +2,7 @@ r"""CAWN: causal anonymous walks from both nodes of a pair, read by a recurrent 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -102,13 +103,18 @@ class CAWN(PairEncoder):
         # for each node, and what the other end adds is a row of a small table.
         table = self.position_gates(_on(counts, device))
         gates = self.told_gates(view, walks) + F.embedding(_on(seen.own(), device), table)
-        steps = np.arange(walks.steps)[:, None] < walks.length[:, None, :]
-        alive = _on(steps, device)
+        sizes = [1] + walks.steps * [self.walks]
+        own = [step.contiguous() for step in torch.split(gates, sizes, dim=1)]
+        alive = _on(_by_step(np.arange(walks.steps) < walks.length[..., None]), device)
 
         def embed(src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
             rows, others = np.concatenate([src, dst]), np.concatenate([dst, src])
             at, met = _on(rows, device), _on(seen.across(rows, others), device)
-            h = self.read(gates[at] + F.embedding(met, table), alive[at])
+            told = (
+                step.index_select(0, at) + F.embedding(other, table)
+                for step, other in zip(own, torch.split(met, sizes, dim=1), strict=True)
+            )
+            h = self.read(told, alive.index_select(0, at))
             z_src, z_dst = self.out(self.pooled(h)).chunk(2)
             return z_src, z_dst
 
@@ -132,27 +138,35 @@ class CAWN(PairEncoder):
         if features.msg is not None:
             told.append(F.pad(features.msg[event].flatten(1, 2), (0, 0, 1, 0)).to(told[0].dtype))
         if features.x is not None:
-            told.append(features.x[_on(places(walks), device)].to(told[0].dtype))
+            node = places(walks)
+            cut = np.repeat(view.hood.cut[: view.asked], node.shape[1])
+            row = features.rows(np.maximum(node, 0).ravel(), cut).reshape(node.shape)
+            told.append(features.x[_on(row, device)].to(told[0].dtype))
         weight = self.cell.weight_ih[:, self.dim :]
         return F.linear(torch.cat(told, dim=-1), weight, self.cell.bias_ih)
 
-    def read(self, gates: Tensor, alive: Tensor) -> Tensor:
-        """Last states of walks: ``gates [B, 1 + mM, 3d]``, ``alive [B, m, M]`` to ``[B, M, d]``."""
-        start = gates.new_zeros(len(gates), self.dim)
-        h = self.step(gates[:, 0], start)[:, None].expand(-1, alive.size(2), -1)
-        for step, there in zip(
-            gates[:, 1:].view(*alive.shape, -1).unbind(1), alive.unbind(1), strict=True
-        ):
+    def read(self, gates: Iterator[Tensor], alive: Tensor) -> Tensor:
+        """The last states of walks, ``[B, M, d]``.
+
+        Args:
+            gates: what the cell makes of its inputs, step by step: ``[B, 1, 3d]`` of the start,
+                which all walks share, then ``[B, M, 3d]`` of each step.
+            alive: which walks take each step, ``[B, m, M]``; the others keep their states.
+        """
+        start = next(gates)
+        h = self.step(start, start.new_zeros(len(start), 1, self.dim))
+        for there, step in zip(alive.unbind(1), gates, strict=True):
             h = torch.where(there[..., None], self.step(step, h), h)
         return h
 
     def step(self, gates: Tensor, h: Tensor) -> Tensor:
-        """The GRU, with its map of the input already made: ``gates [..., 3d]``, ``h [..., d]``."""
-        reset, update, new = gates.chunk(3, -1)
-        own = F.linear(h, self.cell.weight_hh, self.cell.bias_hh).chunk(3, -1)
-        reset, update = torch.sigmoid(reset + own[0]), torch.sigmoid(update + own[1])
-        new = torch.tanh(new + reset * own[2])
-        return new + update * (h - new)
+        """The GRU, its map of the input made beforehand: ``gates [B, M, 3d]``, ``h [B, *, d]``."""
+        sizes = [2 * self.dim, self.dim]
+        told, new = torch.split(gates, sizes, dim=-1)
+        kept = F.linear(h, self.cell.weight_hh, self.cell.bias_hh)
+        held, own = torch.split(kept, sizes, dim=-1)
+        reset, update = torch.sigmoid(told + held).chunk(2, dim=-1)
+        return torch.lerp(torch.tanh(torch.addcmul(new, reset, own)), h, update)
 
     def pooled(self, h: Tensor) -> Tensor:
         """One vector for the walks ``h [B, M, d]`` of each node: ``[B, d]``."""
@@ -205,7 +219,7 @@ def anonymous(walks: Walks) -> tuple[Occurrences, IntArray]:
     return replace(seen, count=row[1:].reshape(seen.count.shape)), counts
 
 
-def _by_step(columns: IntArray) -> IntArray:
+def _by_step(columns: np.ndarray) -> np.ndarray:
     """``[A, M, m]`` as ``[A, m, M]``."""
     return np.ascontiguousarray(columns.transpose(0, 2, 1))
 

@@ -92,7 +92,8 @@ class TCL(PairEncoder):
         def embed(src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
             ends = [torch.from_numpy(rows).to(h.device, non_blocking=True) for rows in (src, dst)]
             own, other = torch.cat(ends), torch.cat(ends[::-1])
-            z = self.cross(node[own], (keys[other], values[other]), present[other])
+            memory = keys.index_select(0, other), values.index_select(0, other)
+            z = self.cross(node.index_select(0, own), memory, present.index_select(0, other))
             z_src, z_dst = self.out(z[:, 0]).chunk(2)
             return z_src, z_dst
 
