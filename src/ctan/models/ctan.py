@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ctan.arrays import IntArray
 from ctan.errors import unknown_name
 from ctan.history import ball
 from ctan.models.base import Dims, NodeEncoder
@@ -158,18 +159,14 @@ class CTAN(NodeEncoder):
         state = cast(CTANState, state)
         if self.update == "ball":
             # Each node of the ball takes all L steps with its own neighbours, x at endpoints only.
-            solved = self.solve(state, view, view.touched, reach=self.steps)
-            inside = ball(view.hood, view.touched.cpu().numpy(), self.steps)
-            if self.sees.own_entry:
-                # An endpoint met as a neighbour has a second entry; the endpoint's own counts.
-                again = (inside >= view.asked) & np.isin(view.nodes[inside], events.touched)
-                inside = inside[~again]
-            nodes, values = view.nodes[inside], solved[torch.from_numpy(inside).to(solved.device)]
+            endpoints = np.flatnonzero(np.isin(view.nodes, events.touched))
+            solved = self.solve(state, view, _on(endpoints, view), reach=self.steps)
+            inside = self._ball(view)
+            nodes, values = view.nodes[inside], solved.index_select(0, _on(inside, view))
         else:
-            z = self.embed(state, view) if z is None else z
+            z = self.solve(state, view, view.touched, reach=0) if z is None else z
             nodes, values = events.touched, z.index_select(0, view.touched)
-        touched = torch.from_numpy(events.touched).to(view.features.device)
-        latest = torch.from_numpy(events.latest).to(view.features.device)
+        touched, latest = _on(events.touched, view), _on(events.latest, view)
         state.last_update.index_copy_(0, touched, view.features.t.index_select(0, latest))
         return CTANState(state.h.write(nodes, values), state.last_update)
 
@@ -189,6 +186,17 @@ class CTAN(NodeEncoder):
             layer = self.layers[(step - 1) % len(self.flow)]
             h = layer(h, edges.first(sizes[-1 - step]))
         return torch.tanh(h) if self.final_act else h
+
+    def _ball(self, view: View) -> IntArray:
+        """One entry of each node within L hops of the events' endpoints."""
+        hood, own = view.hood, view.touched.cpu().numpy()
+        inside = ball(hood, own, self.steps)
+        # Balls overlap: a node that is in several, by cut or time, counts as it is in the latest.
+        keys = [hood.cut[inside]] if hood.time is None else [hood.time[inside], hood.cut[inside]]
+        # An endpoint counts as itself, not as another's neighbour: of each node the last entry.
+        entries = np.concatenate([inside[np.lexsort(keys)], own])[::-1]
+        _, first = np.unique(view.nodes[entries], return_index=True)
+        return entries[first]
 
     @property
     def layers(self) -> list[AntiSymmetricStep]:
@@ -227,3 +235,7 @@ class CTAN(NodeEncoder):
             table=view.features.msg,
             event=view.event[:targets],
         )
+
+
+def _on(array: IntArray, view: View) -> Tensor:
+    return torch.from_numpy(array).to(view.features.device, non_blocking=True)

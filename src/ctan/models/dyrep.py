@@ -82,11 +82,15 @@ class DyRepMemory(NodeMemory):
         """As every memory, and note whom the partners have met."""
         state = cast(DyRepState, super().observe(state, events, view))
         partner = view.touched.cpu().numpy()[np.searchsorted(events.touched, events.partner)]
-        # Slots are no wider than the busiest entry of the batch needs.
-        met, event = view.nodes[view.hood.slot[partner]], view.hood.event[partner]
-        state.near.numpy()[events.touched, : met.shape[1]] = met
-        state.near_event.numpy()[events.touched, : met.shape[1]] = event
-        state.near_count.numpy()[events.touched] = view.hood.count[partner]
+        slot, count = view.hood.slot[partner], view.hood.count[partner]
+        # Slots are no wider than the busiest entry of the batch needs; all others hold 0, so that
+        # the state says nothing of what else was asked.
+        present = np.arange(slot.shape[1]) < count[:, None]
+        near, near_event = state.near.numpy(), state.near_event.numpy()
+        near[events.touched] = near_event[events.touched] = 0
+        near[events.touched, : slot.shape[1]] = np.where(present, view.nodes[slot], 0)
+        near_event[events.touched, : slot.shape[1]] = view.hood.event[partner]
+        state.near_count.numpy()[events.touched] = count
         return state
 
 
