@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from ctan.events import EventStream, from_frame, read_events, write_events
     from ctan.models import build
     from ctan.tasks import Protocol
-    from ctan.training import Run, evaluate, fit, load_run, recipe
+    from ctan.training.evaluate import evaluate
+    from ctan.training.fit import Run, fit
+    from ctan.training.load import load_run
+    from ctan.training.recipes import recipe
 
 _ROOMS = {
     "CtanError": "errors",

@@ -21,9 +21,11 @@ def together(*asked: Callable[[], Any]) -> list[Any]:
         try:
             found.append(ask())
         except CtanError as error:
-            wrong.append(str(error))
+            wrong += str(error).split("\n")
+    if len(wrong) > 1:
+        raise CtanError("\n  - ".join([f"{len(wrong)} mistakes", *wrong]))
     if wrong:
-        raise CtanError("\n".join(wrong))
+        raise CtanError(wrong[0])
     return found
 
 

@@ -39,14 +39,14 @@ class RunProgress:
         self._header = list(header)
         self._bar = Progress(
             TextColumn("{task.description:<22}"),
-            BarColumn(bar_width=30),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[speed]}"),
             console=notes,
             transient=True,
             disable=not notes.is_terminal,
         )
-        self._task = self._bar.add_task("", total=None, speed="")
+        self._task = self._bar.add_task("preparing", total=None, speed="")
         now = time.perf_counter()
         self._epoch_from, self._shown = now, now
         self._phase: tuple[str, int] | None = None
@@ -127,7 +127,7 @@ class JobProgress:
         self.total, self.finished = total, 0
         self._bar = Progress(
             TextColumn("runs"),
-            BarColumn(bar_width=30),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),

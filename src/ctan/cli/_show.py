@@ -30,6 +30,11 @@ def out(text: str = "") -> None:
     _stdout().print(Text(text), soft_wrap=True)
 
 
+def heading_out(name: str, text: str) -> None:
+    """A name and what it stands for, on stdout."""
+    _stdout().print(Text.assemble((name, "bold"), f": {text}"), soft_wrap=True)
+
+
 def json_out(document: Any) -> None:
     """The one JSON document of a command."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from textwrap import fill, indent
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -24,14 +25,21 @@ def list_models(
     """List every model with its options and their defaults."""
     from ctan.models import MODELS, options
 
-    about = {
-        name: {"about": (cls.__doc__ or "").strip().split("\n")[0], "options": options(name)}
+    about: dict[str, dict[str, Any]] = {
+        name: {
+            "about": (cls.__doc__ or "").strip().split("\n")[0],
+            "paper": getattr(cls, "paper", None),
+            "use": getattr(cls, "use", None),
+            "options": options(name),
+        }
         for name, cls in MODELS.items()
     }
     if as_json:
         _show.json_out(about)
         return
     for name, facts in about.items():
-        _show.out(f"{name}: {facts['about']}")
-        given = ", ".join(f"{option}={value}" for option, value in options(name).items())
-        _show.out(f"    {given or 'no options'}\n")
+        given = ", ".join(f"{option}={value}" for option, value in facts["options"].items())
+        _show.heading_out(name, facts["about"])
+        for line in (facts["use"], facts["paper"], given or "no options"):
+            if line:
+                _show.out(indent(fill(line, 96), "    "))

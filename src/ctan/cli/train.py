@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from ctan.cli import _reading as r
 from ctan.cli import _show
@@ -125,7 +127,7 @@ def train(
             f"{how.summary()}; lr {how.lr:g}, at most {how.epochs} epochs",
             f"run folder {folder}{_resumed(came)}",
         ]
-        with RunProgress(how.epochs, header) as progress:
+        with _stoppable(folder), RunProgress(how.epochs, header) as progress:
             done = training.fit(
                 stream,
                 task=task,
@@ -144,6 +146,20 @@ def train(
         return
     _show.results_out(done.results, len(done.history))
     _show.out(f"run folder: {folder} (measure it again: ctan evaluate {folder})")
+
+
+@contextmanager
+def _stoppable(folder: Path) -> Iterator[None]:
+    """Ctrl-C ends a run in order: it says what is kept."""
+    from ctan.training import progress_of
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = progress_of(folder)
+        where = f"epoch {kept.epoch + 1}, batch {kept.batches:,}" if kept else "the start"
+        _show.say(f"stopped. The same command goes on from {where}.")
+        raise Exit(130) from None
 
 
 def _resumed(came: Progress | None) -> str:

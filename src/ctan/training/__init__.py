@@ -2,8 +2,8 @@
 
 from ctan.training.checkpoint import load_tensors, save_tensors
 from ctan.training.evaluate import Evaluation, Tick, Watch, evaluate
-from ctan.training.fit import Run, fit
-from ctan.training.folders import claimed, free_folder, unfinished_folder
+from ctan.training.fit import Run, fit, measure_test
+from ctan.training.folders import claimed, folder_for
 from ctan.training.load import load_run, progress_of, read_json, read_spec
 from ctan.training.loop import Played, play
 from ctan.training.recipes import Recipe, recipe
@@ -26,10 +26,11 @@ __all__ = [
     "evaluate",
     "fingerprint",
     "fit",
-    "free_folder",
+    "folder_for",
     "load_run",
     "load_tensors",
     "measure",
+    "measure_test",
     "open_data",
     "play",
     "progress_of",
@@ -38,5 +39,4 @@ __all__ = [
     "recipe",
     "reopen",
     "save_tensors",
-    "unfinished_folder",
 ]

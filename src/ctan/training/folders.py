@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from glob import escape
 from itertools import count
 from pathlib import Path
 
@@ -18,27 +19,23 @@ except ImportError:  # not a POSIX system: runs are not locked there
     fcntl = None  # type: ignore[assignment]
 
 
-def unfinished_folder(root: Path, stem: str, spec: Spec) -> Path | None:
-    """The folder ``root/stem-N`` with a run of exactly this specification that was stopped.
+def folder_for(root: Path, stem: str, spec: Spec) -> Path:
+    """The folder of a run that names none: one that was stopped goes on, others start anew.
 
-    A finished one does not count: asked for again, it is run again, with the code as it is now.
+    That is the first ``root/stem-N`` that holds an unfinished run of exactly this specification,
+    or else the first that is not taken. A finished run asked for again is run again, with the code
+    as it is now.
+
+    Example:
+        >>> folder_for(Path("nowhere"), "link-calls-ctan", Spec("link", "ctan")).name
+        'link-calls-ctan-1'
     """
-    for folder in sorted(root.glob(f"{stem}-*")):
+    for folder in sorted(root.glob(f"{escape(stem)}-*")):
         with contextlib.suppress(CtanError):
             same = read_spec(folder).to_dict() == _plain(spec)
             progress = progress_of(folder)
             if same and not (progress and progress.finished):
                 return folder
-    return None
-
-
-def free_folder(root: Path, stem: str) -> Path:
-    """The first of ``root/stem-1``, ``root/stem-2``, ... that is not taken.
-
-    Example:
-        >>> free_folder(Path("nowhere"), "link-calls-ctan").name
-        'link-calls-ctan-1'
-    """
     return next(root / f"{stem}-{n}" for n in count(1) if not (root / f"{stem}-{n}").exists())
 
 

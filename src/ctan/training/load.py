@@ -41,13 +41,13 @@ def load_run(
 
     Example:
         >>> import tempfile
-        >>> from ctan.tasks import Phase, Protocol
-        >>> from ctan.training import evaluate, fit
+        >>> from ctan.tasks import Protocol
+        >>> from ctan.training import fit, measure_test
         >>> stream = EventStream.from_arrays(src=[0, 1] * 20, dst=[2, 3] * 20, t=range(40))
         >>> folder = tempfile.mkdtemp()
         >>> run = fit(stream, options={"dim": 4}, protocol=Protocol(epochs=1), folder=folder)
         >>> again = load_run(folder, data=stream)
-        >>> evaluate(again.stage, again.state, Phase("test")).metrics == run.results["test"]
+        >>> measure_test(again.stage, again.state)["test"] == run.results["test"]
         True
     """
     home = Path(folder)
@@ -138,4 +138,4 @@ def _record(
     history = (progress_of(home) or Progress()).history
     # A run stopped just after a validation has not recorded it yet.
     val = history[epoch]["val"] if epoch < len(history) else {}
-    return history, results_of(spec, stage, epoch, val=val)
+    return history, results_of(spec, stage, epoch, val)

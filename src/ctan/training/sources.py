@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,14 @@ def open_data(
         known = datasets.options_of(str(name))
         data = datasets.load(str(name), **given)
         return data.stream, {"name": str(name), "options": {**known, **given}}
-    if Path(name).suffix == "" and not Path(name).exists():
-        known_names = ", ".join(datasets.names())
+    path = Path(name)
+    if not path.exists():
+        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = get_close_matches(path.name, [*beside, *datasets.names()], n=1)
+        hint = f": did you mean {near[0]!r}?" if near else "."
         raise CtanError(
-            f"{str(name)!r} is neither a file nor a data set. Data sets: {known_names}; files end "
-            "in .csv, .parquet, .arrow, .feather or .npz."
+            f"{str(name)!r} is neither a file nor a data set{hint} Data sets: "
+            f"{', '.join(datasets.names())}."
         )
     return read_events(name, **given), {"path": str(Path(name).resolve()), "options": given}
 
@@ -63,7 +67,7 @@ def reopen(
         raise CheckpointError(
             "the run does not say where its events came from: give them, as data=... (--data FILE)."
         )
-    if "path" in record and not Path(name).is_file():
+    if "path" in record and not Path(name).exists():
         raise CheckpointError(
             f"{name}: the events of this run are not there any more. If they were moved, say where "
             "to: data='...' (--data FILE)."
