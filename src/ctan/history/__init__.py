@@ -1,12 +1,21 @@
 """Who met whom, and when: exact temporal lookups, batches and negatives."""
 
 from ctan.history._stored import store_index
-from ctan.history.batching import Batch, Lockstep, causal, chronological, lockstep, time_groups
+from ctan.history.batching import (
+    Batch,
+    Lockstep,
+    causal,
+    chronological,
+    lockstep,
+    parted_at_deletions,
+    time_groups,
+)
 from ctan.history.candidates import Candidates, Drawn
 from ctan.history.elapsed import elapsed_statistics
 from ctan.history.index import Slots, TemporalIndex
 from ctan.history.negatives import RandomNegatives
 from ctan.history.neighborhood import Neighborhood, ball, neighborhood
+from ctan.history.nodes import NodeHistory
 from ctan.history.occurrences import Occurrences
 from ctan.history.pairs import Met, PairIndex
 from ctan.history.walks import CausalWalks, Walks
@@ -20,6 +29,7 @@ __all__ = [
     "Lockstep",
     "Met",
     "Neighborhood",
+    "NodeHistory",
     "Occurrences",
     "PairIndex",
     "RandomNegatives",
@@ -34,6 +44,7 @@ __all__ = [
     "elapsed_statistics",
     "lockstep",
     "neighborhood",
+    "parted_at_deletions",
     "store_index",
     "time_groups",
 ]

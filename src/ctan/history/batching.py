@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctan.errors import ProtocolError
+from ctan.events.kinds import EventKind
 from ctan.history._checks import as_column, at_least, check_range
 from ctan.history.index import TemporalIndex
 
@@ -121,6 +122,48 @@ def causal(
         stop = min(start + size, hi)
         after = np.minimum(np.searchsorted(t, t[start:stop], side="right"), hi)
         yield Batch(np.arange(start, stop), index.cut_at(t[start:stop]), after)
+
+
+def parted_at_deletions(stream: EventStream, batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same batches, parted where an event would follow the deletion of one of its nodes.
+
+    So no batch holds what a node did before it was deleted and what it does after: a model that
+    remembers can forget it in between. Each part sees the parts before it, also under `causal`:
+    there a deletion parts the events of its time.
+
+    Args:
+        stream: the events.
+        batches: of consecutive events, with one cut each.
+
+    Example:
+        >>> from ctan.events import EventStream
+        >>> stream = EventStream.from_arrays(
+        ...     src=[0, 0, 1, 0], dst=[1, 0, 2, 1], t=[0, 1, 2, 3], kind=[0, 3, 0, 0]
+        ... )
+        >>> parts = parted_at_deletions(stream, chronological(0, 4, 4))
+        >>> [(batch.events.tolist(), batch.cut, batch.after) for batch in parts]
+        [([0, 1, 2], 0, 3), ([3], 3, 4)]
+    """
+    assert stream.kind is not None
+    deletes = np.asarray(stream.kind) == EventKind.NODE_DELETED
+    for batch in batches:
+        first, last = int(batch.events[0]), int(batch.events[-1]) + 1
+        if not deletes[first:last].any():
+            yield batch
+            continue
+        bounds = [first]
+        gone: set[int] = set()
+        for e in range(first, last):
+            if int(stream.src[e]) in gone or int(stream.dst[e]) in gone:
+                bounds.append(e)
+                gone.clear()
+            if deletes[e]:
+                gone.add(int(stream.src[e]))
+        cuts = [batch.cut, *bounds[1:]]
+        ends = [*bounds[1:], last]
+        for cut, start, stop in zip(cuts, bounds, ends, strict=True):
+            after = batch.after if stop == last else stop
+            yield Batch(np.arange(start, stop), cut, after)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -100,14 +101,15 @@ class GraphMixer(NodeEncoder):
     def neighborhood(self, view: View) -> Tensor:
         """:math:`s_u`: own features and the mean of the window's, ``[asked, dn]``."""
         assert view.window is not None
-        assert view.features.x is not None
-        device = view.features.device
+        x = view.features.x
+        assert x is not None
+        cut = np.repeat(view.hood.cut[: view.asked], view.window.count)
         node, start = (
-            torch.from_numpy(column).to(device, non_blocking=True)
-            for column in (view.window.node, view.window.ptr[:-1])
+            torch.from_numpy(column).to(x.device, non_blocking=True)
+            for column in (view.features.rows(view.window.node, cut), view.window.ptr[:-1])
         )
-        own = view.features.x[view.node[: view.asked]]
-        near = F.embedding_bag(node, view.features.x, start, mode="mean")
+        own = x[view.feature_row[: view.asked]]
+        near = F.embedding_bag(node, x, start, mode="mean")
         return (own + near).to(self.head.weight.dtype)
 
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:

@@ -45,6 +45,15 @@ class MemoryState(State):
     count: Tensor
     used: Tensor
 
+    def forget(self, nodes: IntArray, start: Self) -> Self:
+        """``nodes [M]`` start anew: an empty memory, and no message that waits."""
+        at = torch.from_numpy(nodes)
+        self.memory = self.memory.write(nodes, start.memory.read(nodes).detach())
+        on = at.to(self.last_update.device)
+        self.last_update[on] = start.last_update[on]
+        self.count[at] = 0
+        return self
+
     def waiting(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Number of messages of each of ``nodes [M]``, and the places in the box of them all."""
         count = self.count.numpy()[nodes]
@@ -108,7 +117,8 @@ class NodeMemory(nn.Module):
             return own, last
         told, row = np.flatnonzero(count), _on(np.repeat(np.arange(len(nodes)), count), own.device)
         owner = np.repeat(nodes, count)
-        event = _on(state.event.numpy()[place], own.device)
+        position = state.event.numpy()[place]
+        event = _on(position, own.device)
         partner = state.partner.numpy()[place]
         t = features.t[event]
         message = self.cell.message(
@@ -117,8 +127,9 @@ class NodeMemory(nn.Module):
                 other=self.other(state, owner, partner, features),
                 elapsed=self.dims.standardise((t - last[row]).abs()),
                 msg=None if features.msg is None else features.msg[event].to(own.dtype),
-                x_own=_features(features, owner, own.dtype),
-                x_other=_features(features, partner, own.dtype),
+                # As they stood once the event had happened.
+                x_own=_features(features, owner, position + 1, own.dtype),
+                x_other=_features(features, partner, position + 1, own.dtype),
             )
         )
         if len(place) > len(told):
@@ -195,8 +206,12 @@ def _put_all(state: MemoryState, events: Events) -> None:
     state.used.fill_(end + len(order))
 
 
-def _features(features: Features, nodes: IntArray, dtype: torch.dtype) -> Tensor | None:
-    return None if features.x is None else features.x[_on(nodes, features.device)].to(dtype)
+def _features(
+    features: Features, nodes: IntArray, cut: IntArray, dtype: torch.dtype
+) -> Tensor | None:
+    if features.x is None:
+        return None
+    return features.x[_on(features.rows(nodes, cut), features.device)].to(dtype)
 
 
 def _on(array: IntArray, device: torch.device) -> Tensor:

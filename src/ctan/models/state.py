@@ -113,6 +113,28 @@ class State:
                 value.detach()
         return self
 
+    def forget(self, nodes: IntArray, start: Self) -> Self:
+        """The state in which ``nodes [M]`` stand as in ``start``, a state before any event.
+
+        Owns the state it is called on.
+
+        Example:
+            >>> from dataclasses import dataclass
+            >>> @dataclass
+            ... class Last(State):
+            ...     seen: Tensor
+            >>> Last(torch.tensor([5, 7])).forget(np.array([1]), Last(torch.tensor([0, 0])))
+            Last(seen=tensor([5, 0]))
+        """
+        for field in fields(self):
+            value, fresh = getattr(self, field.name), getattr(start, field.name)
+            if isinstance(value, Rows):
+                setattr(self, field.name, value.write(nodes, fresh.read(nodes).detach()))
+            else:
+                at = torch.from_numpy(nodes).to(value.device)
+                value[at] = fresh[at]
+        return self
+
     def tensors(self) -> dict[str, Tensor]:
         """All values by name, for saving and comparing; not copies."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self))

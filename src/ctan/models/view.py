@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,11 +12,12 @@ import torch
 from torch import Tensor
 
 from ctan.arrays import IntArray
-from ctan.events import EventStream
+from ctan.events import EventKind, EventStream
 from ctan.history import (
     Batch,
     CausalWalks,
     Neighborhood,
+    NodeHistory,
     PairIndex,
     TemporalIndex,
     TimeWindow,
@@ -69,7 +70,9 @@ class Features:
     Attributes:
         t: event times, ``[E]``, int64 or float64.
         msg: event features, ``[E, de]``, or None.
-        x: node features, ``[N, dn]``, or None.
+        x: node features, ``[N, dn]``, and a row for each node event after them, or None.
+        nodes: which row holds for a node when, and which nodes are gone; None where nothing of
+            that ever changes.
 
     Example:
         >>> stream = EventStream.from_arrays(src=[0, 1], dst=[1, 2], t=[5, 7])
@@ -80,15 +83,26 @@ class Features:
     t: Tensor
     msg: Tensor | None
     x: Tensor | None
+    nodes: NodeHistory | None = None
 
     @classmethod
     def of(cls, stream: EventStream, device: torch.device | str = "cpu") -> Features:
         """The tables of a stream; on the CPU they share its memory."""
+        x = stream.x
+        if stream.x_update is not None:
+            start = np.zeros((stream.num_nodes, stream.node_dim), np.float32) if x is None else x
+            x = np.concatenate([start, stream.x_update])
+        nodes = NodeHistory.build(stream)
         return cls(
             t=_tensor(stream.t, device),
             msg=None if stream.msg is None else _tensor(stream.msg, device),
-            x=None if stream.x is None else _tensor(stream.x, device),
+            x=None if x is None else _tensor(x, device),
+            nodes=nodes if nodes.changes else None,
         )
+
+    def rows(self, nodes: IntArray, cut: IntArray | int) -> IntArray:
+        """The rows of ``x`` that hold for ``nodes [M]`` at their cuts, ``[M]``."""
+        return nodes if self.nodes is None else self.nodes.feature_row(nodes, cut)
 
     @property
     def device(self) -> torch.device:
@@ -105,15 +119,23 @@ def _tensor(array: np.ndarray, device: torch.device | str) -> Tensor:
 
 @dataclass(frozen=True)
 class Events:
-    """The events of one batch, about to be observed.
+    """The events of one batch, about to be observed: its interactions and node events.
+
+    Deletions are no events to a model: they change what it may see, and a deleted node's state is
+    forgotten.
 
     Attributes:
         position: their positions in the stream, ``[B]``.
         src: their sources, ``[B]``.
         dst: their destinations, ``[B]``.
         touched: the distinct endpoints, ``[U]``.
-        row: which event of the batch touched each last, ``[U]``.
-        partner: the other endpoint of that event (itself for a self-loop), ``[U]``.
+        row: which of these events touched each last, ``[U]``.
+        partner: the other endpoint of that event (itself for a self-loop or a node event), ``[U]``.
+        renewed: which of ``touched`` were created or got new features, ``[U]``; None where the
+            batch has no such event.
+        forgotten: the nodes that are deleted, each once.
+        within: where these events stand in the batch, ``[B]``; None where they are all of it.
+        interaction: which are interactions, ``[B]``; None where all are.
 
     Example:
         >>> stream = EventStream.from_arrays(src=[0, 0], dst=[1, 2], t=[5, 7])
@@ -128,16 +150,56 @@ class Events:
     touched: IntArray
     row: IntArray
     partner: IntArray
+    renewed: np.ndarray | None = None
+    forgotten: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    within: IntArray | None = None
+    interaction: np.ndarray | None = None
 
     @classmethod
     def of(cls, stream: EventStream, position: IntArray) -> Events:
         """The events at ``position [B]`` of a stream, in stream order."""
+        if stream.kind is not None:
+            kind = stream.kind[position]
+            if np.any(kind != EventKind.INTERACTION):
+                return cls._of_kinds(stream, position, kind)
         src, dst = stream.src[position], stream.dst[position]
         ends = np.stack([src, dst], axis=1).ravel()
         # The first occurrence in the reversed order is the last one.
         touched, last = np.unique(ends[::-1], return_index=True)
         last = len(ends) - 1 - last
         return cls(position, src, dst, touched, row=last // 2, partner=ends[last ^ 1])
+
+    @classmethod
+    def _of_kinds(cls, stream: EventStream, position: IntArray, kind: np.ndarray) -> Events:
+        gone = stream.src[position[kind == EventKind.NODE_DELETED]]
+        within = np.flatnonzero((kind == EventKind.INTERACTION) | (kind == EventKind.NODE))
+        interaction = kind[within] == EventKind.INTERACTION
+        plain = cls.of(replace(stream, kind=None), position[within])
+        return replace(
+            plain,
+            renewed=np.isin(plain.touched, plain.src[~interaction]),
+            forgotten=np.unique(gone),
+            within=within,
+            interaction=interaction,
+        )
+
+    def interactions(self) -> Events:
+        """The interactions alone, with a ``within`` of their own; for what is asked about them."""
+        if self.interaction is None or self.within is None:
+            return self
+        at = self.interaction
+        return replace(
+            self,
+            position=self.position[at],
+            src=self.src[at],
+            dst=self.dst[at],
+            within=self.within[at],
+            interaction=None,
+        )
+
+    def in_batch(self, asked: Asked) -> Asked:
+        """The same pairs, their ``event`` counted through all events of the batch."""
+        return asked if self.within is None else replace(asked, event=self.within[asked.event])
 
     @property
     def latest(self) -> IntArray:
@@ -278,15 +340,22 @@ class View:
         return self.features.t[self.event]
 
     @cached_property
+    def feature_row(self) -> Tensor:
+        """Row of ``features.x`` that holds for each entry at its cut, ``[M]``."""
+        if self.features.nodes is None:
+            return self.node
+        return self._move(self.features.rows(self.hood.node, self.hood.cut))
+
+    @cached_property
     def x(self) -> Tensor | None:
         """Node features of each entry, ``[M, dn]``, or None; in the precision of the weights."""
         if self.features.x is None:
             return None
-        return self.features.x[self.node].to(torch.get_default_dtype())
+        return self.features.x[self.feature_row].to(torch.get_default_dtype())
 
     @cached_property
     def msg(self) -> Tensor | None:
-        """Features of each neighbour's event, ``[T, K, de]``, or None; as precise as the weights."""
+        """Features of each neighbour's event, ``[T, K, de]``, or None; precise as the weights."""
         if self.features.msg is None:
             return None
         return self.features.msg[self.event].to(torch.get_default_dtype())
@@ -316,40 +385,48 @@ def look(
         sees: what the model declares.
         batch: which events, and the cuts before and after them.
         events: the same events.
-        asked: the pairs that the task asks about.
+        asked: the pairs that the task asks about, each of an event of the batch.
         observed: whether the batch's own events are visible.
         strategy: ``recent`` or ``uniform`` neighbours.
         seed: of uniform sampling and of walks.
         pairs: the pairs' history, for models that see contacts.
     """
     cut = batch.after if observed else batch.cut
-    at = np.concatenate([asked.event, asked.event, events.row])
+    row = events.row if events.within is None else events.within[events.row]
+    at = np.concatenate([asked.event, asked.event, row])
+    own_cut = cut if isinstance(cut, int) else cut[at]
+    if not observed and events.renewed is not None and events.renewed.any():
+        # A node event carries features in: what is stored of its node is made with them.
+        own_cut = np.broadcast_to(own_cut, len(at)).copy()
+        renewed = 2 * len(asked) + np.flatnonzero(events.renewed)
+        after = batch.after
+        own_cut[renewed] = after if isinstance(after, int) else after[at[renewed]]
     hood = neighborhood(
         index,
         np.concatenate([asked.src, asked.dst, events.touched]),
-        cut if isinstance(cut, int) else cut[at],
+        own_cut,
         k=sees.neighbors,
         hops=sees.hops,
-        time=index.t[events.position[at]] if sees.query_time else None,
+        time=index.t[batch.events[at]] if sees.query_time else None,
         strategy=strategy,
         seed=seed,
         # Before an event an asked node's input is its own affair; once it is observed, its
         # endpoints carry their inputs for every neighbour to see.
         own_entry=sees.own_entry and not observed,
     )
-    row = torch.from_numpy(hood.row).to(features.device, non_blocking=True)
+    entry = torch.from_numpy(hood.row).to(features.device, non_blocking=True)
     contacts = None
     if sees.contacts:
         assert pairs is not None
         cuts = np.array([cut]) if isinstance(cut, int) else cut[asked.event]
-        now = index.t[events.position[asked.event]]
+        now = index.t[batch.events[asked.event]]
         contacts = Contacts(asked.src, asked.dst, now, cuts, index, pairs)
     walks, window = None, None
-    node, own_cut = hood.node[: hood.sizes[0]], hood.cut[: hood.sizes[0]]
+    node, node_cut = hood.node[: hood.sizes[0]], hood.cut[: hood.sizes[0]]
     if sees.walks is not None:
-        walks = sees.walks.sample(index, node, own_cut, seed)
+        walks = sees.walks.sample(index, node, node_cut, seed)
     if sees.window is not None and hood.time is not None:
-        window = sees.window.look(index, node, own_cut, hood.time[: hood.sizes[0]])
+        window = sees.window.look(index, node, node_cut, hood.time[: hood.sizes[0]])
     n = len(asked)
-    src, dst, touched = row[:n], row[n : 2 * n], row[2 * n :]
+    src, dst, touched = entry[:n], entry[n : 2 * n], entry[2 * n :]
     return View(hood, features, src, dst, touched, contacts, walks, window)
