@@ -60,6 +60,8 @@ def play(
     """
     stage.predictor.train(optimiser is not None)
     window = max(1.0, stage.protocol.horizon) if optimiser is not None else 1.0
+    # What a deleted node goes back to.
+    start = stage.predictor.model.init_state(stage.device) if stage.features.forgets else None
     for segment in segments:
         losses: list[tuple[Tensor, int]] = []
         waiting = 0
@@ -72,6 +74,8 @@ def play(
                     stage, state, batch, phase, optimiser is not None
                 )
                 loss = stage.task.loss(scores, labels) if len(labels) else None
+            if start is not None and len(events.forgotten):
+                state = state.forget(events.forgotten, start)
             waiting += 1
             if loss is not None:
                 losses.append((loss, len(labels)))
@@ -92,8 +96,11 @@ def _step(
     """Score and observe one batch, in the task's order."""
     task, protocol, model = stage.task, stage.protocol, stage.predictor.model
     events = Events.of(stage.stream, batch.events)
-    asked = task.ask(stage.stream, batch, events, phase)
-    labels = torch.from_numpy(task.labels(stage.stream, events, asked)).to(stage.device)
+    asked_of = events.interactions() if task.about_interactions else events
+    asked = task.ask(stage.stream, batch, asked_of, phase)
+    labels = torch.from_numpy(task.labels(stage.stream, asked_of, asked)).to(stage.device)
+    if not len(asked) and not len(events.touched):
+        return state, torch.empty(0, task.outputs, device=stage.device), labels, asked, asked_of
 
     def see(asked: Asked, observed: bool) -> View:
         return look(
@@ -102,7 +109,7 @@ def _step(
             model.sees,
             batch,
             events,
-            asked,
+            asked_of.in_batch(asked),
             observed=observed,
             strategy=protocol.neighbors,
             seed=protocol.seed + phase.epoch,
@@ -116,10 +123,13 @@ def _step(
             scores = torch.empty(0, task.outputs, device=stage.device)
         else:
             scores, _ = stage.predictor.score(state, view, recall=True)
-        return state, scores, labels, asked, events
+        return state, scores, labels, asked, asked_of
 
     z = None
-    if learning or len(asked) <= PAIRS_AT_ONCE or one_embedding_per_node(model, batch):
+    if not len(asked):
+        view = see(asked, observed=False)
+        scores = torch.empty(0, task.outputs, device=stage.device)
+    elif learning or len(asked) <= PAIRS_AT_ONCE or one_embedding_per_node(model, batch):
         view = see(asked, observed=False)
         scores, z = stage.predictor.score(state, view)
     else:
@@ -138,7 +148,7 @@ def _step(
         elif z is not None and protocol.horizon == 0:
             z = z.detach()
         state = model.observe(state, events, view, z)
-    return state, scores, labels, asked, events
+    return state, scores, labels, asked, asked_of
 
 
 def one_embedding_per_node(model: Model, batch: Batch) -> bool:

@@ -28,6 +28,7 @@ from ctan.history import (
     causal,
     chronological,
     elapsed_statistics,
+    parted_at_deletions,
     time_groups,
 )
 from ctan.models import Dims, Features, Model, NodeEncoder, PairScorer, State, View, build
@@ -187,16 +188,24 @@ class Stage:
             yield from self._lockstep.segments(graphs, protocol.graph_batch)
         else:
             part = getattr(self.parts, phase.name)
-            if protocol.visibility == "stale":
-                yield chronological(part.start, part.stop, protocol.batch_size)
-            elif self.predictor.model.stateful:
-                yield time_groups(self.stream, part.start, part.stop)
-            else:
-                yield causal(self.stream, self.index, part.start, part.stop, protocol.batch_size)
+            yield self.stretch(part.start, part.stop)
+
+    def stretch(self, lo: int, hi: int) -> Iterator[Batch]:
+        """Batches of the events at positions ``[lo, hi)``, under the protocol's visibility."""
+        stateful = self.predictor.model.stateful
+        if self.protocol.visibility == "stale":
+            batches = chronological(lo, hi, self.protocol.batch_size)
+        elif stateful:
+            batches = time_groups(self.stream, lo, hi)
+        else:
+            batches = causal(self.stream, self.index, lo, hi, self.protocol.batch_size)
+        forgets = stateful and self.features.forgets
+        return parted_at_deletions(self.stream, batches) if forgets else batches
 
     def batches(self, phase: Phase) -> int:
         """How many batches a phase has."""
-        if isinstance(self.parts, Split) and self.protocol.visibility == "stale":
+        parted = self.features.forgets
+        if isinstance(self.parts, Split) and self.protocol.visibility == "stale" and not parted:
             part: slice = getattr(self.parts, phase.name)
             count: int = part.stop - part.start
             return math.ceil(count / self.protocol.batch_size)

@@ -1,0 +1,176 @@
+"""States at any time, and what follows from them: other protocols, embeddings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ctan.errors import CheckpointError, ProtocolError
+from ctan.events import EventStream, Split
+from ctan.history import Batch, neighborhood
+from ctan.models import Asked, Events, NodeEncoder, State, View
+from ctan.tasks import Phase, Protocol, Task
+from ctan.training.fit import Run, measure_test, results_of
+from ctan.training.loop import play
+from ctan.training.stage import Stage
+
+#: What the state of a model depends on, beside its weights.
+_OF_THE_STATE = ("split", "visibility", "update_from", "neighbors", "batch_size", "order")
+
+
+class _Silent(Task):
+    """Asks nothing: events are only observed."""
+
+    name, outputs, metrics = "silent", 1, ()
+
+    def __init__(self, observe_first: bool) -> None:
+        self.observe_first = observe_first
+
+    def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:
+        nothing = np.empty(0, np.int64)
+        return Asked(nothing, nothing, nothing)
+
+    def labels(self, stream: EventStream, events: Events, asked: Asked) -> NDArray[Any]:
+        return np.empty(0, np.int64)
+
+    def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
+        raise NotImplementedError("nothing was asked")
+
+
+def replay(stage: Stage, until: int, state: State | None = None, start: int = 0) -> State:
+    """The state after the events at positions below ``until``, with the weights as they are.
+
+    Args:
+        stage: what is played.
+        until: a position.
+        state: the state before ``start``, owned by this call; by default that of a new model.
+        start: the first position that ``state`` has not seen.
+
+    Example:
+        >>> stream = EventStream.from_arrays(src=[0, 1] * 20, dst=[2, 3] * 20, t=range(40))
+        >>> stage = Stage.prepare(stream, "link", "ctan", {"dim": 4}, Protocol(batch_size=7))
+        >>> replay(stage, until=30).last_update.tolist()
+        [28, 29, 28, 29]
+    """
+    model = stage.predictor.model
+    state = model.init_state(stage.device) if state is None else state
+    if model.stateful:
+        silent = replace(stage, task=_Silent(stage.task.observe_first))
+        for played in play(silent, state, [silent.stretch(start, until)], Phase("test")):
+            state = played.state
+    return state
+
+
+def under(run: Run, protocol: Protocol, task: str | None = None) -> dict[str, Any]:
+    """Measure a run on its test part under another protocol, without training.
+
+    The state is the stored one where the protocols agree on all that it depends on; otherwise
+    training and validation are observed anew, with the weights of the best epoch.
+
+    Args:
+        run: a finished run.
+        protocol: how to measure; fields about training are ignored.
+        task: another task with the same readout: ``link`` and ``ranking`` go with each other.
+
+    Returns:
+        Results as of a run, with ``state`` (``stored`` or ``replayed``) and ``trained_under``.
+
+    Example:
+        >>> from ctan.training import fit
+        >>> stream = EventStream.from_arrays(src=[0, 1] * 20, dst=[2, 3] * 20, t=range(40))
+        >>> run = fit(stream, options={"dim": 4}, protocol=Protocol(epochs=1))
+        >>> found = under(run, Protocol(batch_size=5, negatives_known=True), task="ranking")
+        >>> found["state"], sorted(found["test"])
+        ('replayed', ['hits@1', 'hits@10', 'hits@3', 'loss', 'mrr'])
+    """
+    spec, trained = run.spec, run.spec.protocol
+    if protocol.readout != trained.readout:
+        protocol = protocol.with_(readout=trained.readout)
+    task = task or spec.task
+    with torch.random.fork_rng(devices=[]):
+        stage = Stage.prepare(
+            run.stage.stream, task, spec.model, spec.options, protocol, str(run.stage.device)
+        )
+    try:
+        stage.predictor.load_state_dict(run.stage.predictor.state_dict())
+    except RuntimeError as error:
+        raise CheckpointError(
+            f"the weights of a run of task {spec.task!r} do not answer task {task!r}: {error}"
+        ) from error
+    same = all(getattr(protocol, name) == getattr(trained, name) for name in _OF_THE_STATE)
+    if same or not isinstance(stage.parts, Split):
+        tensors = {name: tensor.clone() for name, tensor in run.state.tensors().items()}
+        state = stage.predictor.model.init_state(stage.device).load(tensors)
+    else:
+        state = replay(stage, stage.parts.val_end)
+    about = results_of(replace(spec, task=task, protocol=protocol), stage, epoch(run), {})
+    del about["val"]
+    return {
+        **about,
+        **measure_test(stage, state),
+        "state": "stored" if same else "replayed",
+        "trained_under": trained.summary(),
+    }
+
+
+def epoch(run: Run) -> int:
+    """The best epoch of a run."""
+    found: int = run.results["best_epoch"]
+    return found
+
+
+def embed(run: Run, at: float | None = None, block: int = 4096) -> tuple[NDArray[Any], Tensor]:
+    """Embeddings of every node that was seen before a time, as a run's model has them then.
+
+    Args:
+        run: a run of a model with one embedding per node.
+        at: the time, which is that of the question too; by default right after the last event.
+        block: nodes embedded at once.
+
+    Returns:
+        Their ids ``[M]``, rising, and their embeddings ``[M, d]``.
+
+    Example:
+        >>> from ctan.training import fit
+        >>> stream = EventStream.from_arrays(src=[0, 1] * 20, dst=[2, 3] * 20, t=range(40))
+        >>> run = fit(stream, options={"dim": 4}, protocol=Protocol(epochs=1))
+        >>> nodes, z = embed(run, at=1)  # only the first event is of earlier time
+        >>> nodes.tolist(), z.shape
+        ([0, 2], torch.Size([2, 4]))
+    """
+    stage, model = run.stage, run.stage.predictor.model
+    if not isinstance(model, NodeEncoder):
+        raise ProtocolError(
+            f"{run.spec.model} has no embedding of a node by itself: it embeds or scores pairs."
+        )
+    if not isinstance(stage.parts, Split):
+        raise ProtocolError("a union of graphs has no time that its graphs share.")
+    stream, index, sees = stage.stream, stage.index, model.sees
+    cut = len(stream) if at is None else int(index.cut_at([at])[0])
+    moment = stream.t[-1] if at is None else np.asarray(at)
+    stage.predictor.eval()
+    state = replay(stage, cut)
+    nodes = np.flatnonzero(index.degree(np.arange(stream.num_nodes), cut))
+    parts = []
+    with torch.no_grad():
+        for low in range(0, len(nodes), block):
+            asked = nodes[low : low + block]
+            hood = neighborhood(
+                index, asked, cut, k=sees.neighbors, hops=sees.hops,
+                time=np.full(len(asked), moment) if sees.query_time else None,
+                strategy=stage.protocol.neighbors, seed=stage.protocol.seed,
+                own_entry=sees.own_entry,
+            )  # fmt: skip
+            row = torch.from_numpy(hood.row).to(stage.device)
+            window = None
+            if sees.window is not None and hood.time is not None:
+                window = sees.window.look(index, asked, hood.cut[: len(asked)], hood.time)
+            view = View(hood, stage.features, row, row, row[:0], window=window)
+            parts.append(model.embed(state, view)[row])
+    empty = torch.empty(0, model.dim, device=stage.device)
+    return nodes, torch.cat(parts) if parts else empty
