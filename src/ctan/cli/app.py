@@ -14,6 +14,7 @@ from ctan.cli.demo import demo
 from ctan.cli.evaluate import evaluate
 from ctan.cli.models import models_app
 from ctan.cli.reproduce import reproduce_app
+from ctan.cli.study import study_app
 from ctan.cli.train import train
 from ctan.errors import CtanError
 
@@ -29,6 +30,7 @@ app.command()(evaluate)
 app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")
 app.add_typer(reproduce_app, name="reproduce")
+app.add_typer(study_app, name="study")
 app.command()(demo)
 
 

@@ -75,7 +75,7 @@ class Playback:
         """The events of a step, and what a model sees once they happened."""
         batch = self.batches[step]
         events = Events.of(self.stream, batch.events)
-        asked = Asked(events.src, events.dst, event=np.arange(len(events.src)))
+        asked = events.in_batch(Asked(events.src, events.dst, np.arange(len(events.src))))
         sees = self.model.sees
         return events, look(self.index, self.features, sees, batch, events, asked, observed=True)
 
