@@ -26,6 +26,8 @@ class Readout(nn.Module):
         dim: size of the embeddings.
         outputs: number of scores per pair.
         kind: ``dst`` or ``pair``.
+        hidden: units of the hidden layer, ``dim`` if not given (the paper's code halves the grid's
+            dimension).
 
     Example:
         >>> readout = Readout(4, outputs=1, kind="pair")
@@ -33,26 +35,29 @@ class Readout(nn.Module):
         torch.Size([3, 1])
     """
 
-    def __init__(self, dim: int, outputs: int = 1, kind: str = "pair") -> None:
+    def __init__(
+        self, dim: int, outputs: int = 1, kind: str = "pair", hidden: int | None = None
+    ) -> None:
         super().__init__()
         if kind not in READOUTS:
             raise unknown_name("readout", kind, READOUTS)
         self.dim, self.outputs, self.kind = dim, outputs, kind
-        self.from_source = Linear(dim, dim) if kind == "pair" else None
-        self.from_destination = Linear(dim, dim)
-        self.final = nn.Linear(dim, outputs)
+        self.hidden = dim if hidden is None else hidden
+        self.from_source = Linear(dim, self.hidden) if kind == "pair" else None
+        self.from_destination = Linear(dim, self.hidden)
+        self.final = nn.Linear(self.hidden, outputs)
 
     def source(self, z: Tensor) -> Tensor | None:
-        """The source's part of the first layer, ``[M, d]``; None where it is not read."""
+        """The source's part of the first layer, ``[M, hidden]``; None where it is not read."""
         return None if self.from_source is None else self.from_source(z)
 
     def destination(self, z: Tensor) -> Tensor:
-        """The destination's part of the first layer, ``[M, d]``."""
+        """The destination's part of the first layer, ``[M, hidden]``."""
         part: Tensor = self.from_destination(z)
         return part
 
     def combine(self, source: Tensor | None, destination: Tensor) -> Tensor:
-        """Scores ``[P, outputs]`` of pairs from both parts, ``[P, d]`` each."""
+        """Scores ``[P, outputs]`` of pairs from both parts, ``[P, hidden]`` each."""
         hidden = destination if source is None else source + destination
         scores: Tensor = self.final(torch.relu(hidden))
         return scores
