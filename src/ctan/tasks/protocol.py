@@ -9,7 +9,7 @@ from ctan.errors import CtanError, ProtocolError, unknown_name
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "split": ("time", "count", "graph"),
-    "visibility": ("stale", "causal"),
+    "visibility": ("stale", "causal", "position"),
     "update_from": ("scored", "observed"),
     "neighbors": ("recent", "uniform"),
     "negative_pool": ("destinations", "nodes"),
@@ -29,8 +29,9 @@ class Protocol:
 
     Attributes:
         split: ``time`` (quantiles of time), ``count`` (of events) or ``graph`` (of graphs).
-        visibility: ``stale`` (a batch sees the past before the batch) or ``causal`` (an event
-            sees every event of strictly earlier time).
+        visibility: ``stale`` (a batch sees the past before the batch), ``causal`` (an event
+            sees every event of strictly earlier time), or ``position`` (every event before it in
+            the stream, which leaks among events of one time).
         update_from: what a model stores: the embedding ``scored``, or one computed once the event
             is ``observed``. Tasks that observe first store what they observed.
         neighbors: ``recent`` or ``uniform`` sampling.
