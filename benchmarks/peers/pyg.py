@@ -195,38 +195,37 @@ def path_epoch(
         dim: size of the states.
         neighbors: sampler size.
     """
-    graphs, length, node_dim = x.shape
-    model = CTAN(graphs * length, msg.shape[2], node_dim, dim, 1, 1, 1.0, 0.1, (0.0, 1.0))
+    _, length, node_dim = x.shape
+    # Sized for one graph and cleared between graphs: the whole union would only be slower.
+    model = CTAN(length, msg.shape[2], node_dim, dim, 1, 1, 1.0, 0.1, (0.0, 1.0))
     readout = nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, 1))
     optimiser = torch.optim.Adam([*model.parameters(), *readout.parameters()], lr=1e-3)
-    features = torch.from_numpy(x.reshape(-1, node_dim))
-    messages = torch.from_numpy(msg.reshape(-1, msg.shape[2]))
-    times = torch.arange(length - 1).repeat(graphs)
+    features, messages = torch.from_numpy(x), torch.from_numpy(msg)
+    times = torch.arange(length - 1)
     targets = torch.from_numpy(label).float()
-    loader = LastNeighborLoader(graphs * length, size=neighbors)
+    loader = LastNeighborLoader(length, size=neighbors)
+    empty = model.memory
 
     def epoch(count: int) -> float:
-        model.reset()
-        loader.reset_state()
-        memory = model.memory
         for graph in range(count):
+            model.memory = empty
+            model.last_update.zero_()
+            loader.reset_state()
             for step in range(length - 1):
-                src = torch.tensor([graph * length + step])
-                dst = src + 1
+                src, dst = torch.tensor([step]), torch.tensor([step + 1])
+                ends = torch.cat([src, dst])
                 loader.insert(src, dst)
-                n_id, edge_index, e_id = loader(torch.cat([src, dst]))
-                z = model(n_id, features, edge_index, times[e_id], messages[e_id])
-                rows = torch.searchsorted(n_id, torch.cat([src, dst]))
+                n_id, edge_index, e_id = loader(ends)
+                z = model(n_id, features[graph], edge_index, times[e_id], messages[graph][e_id])
                 # Gradients flow through time: the memory is replaced, not written.
-                model.memory = model.memory.index_copy(0, torch.cat([src, dst]), z[rows])
-                model.last_update[torch.cat([src, dst])] = step
+                model.memory = model.memory.index_copy(0, ends, z[torch.searchsorted(n_id, ends)])
+                model.last_update[ends] = step
             loss = nn.functional.binary_cross_entropy_with_logits(
                 readout(model.memory[dst])[:, 0], targets[graph : graph + 1]
             )
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-            model.memory = memory
         return float(loss.detach())
 
     return epoch

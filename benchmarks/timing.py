@@ -1,0 +1,48 @@
+"""Alternating measurements: the ratio of two sides that ran under the same conditions."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def alternate(sides: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, list[float]]:
+    """Run the sides in turn, once to warm up and then ``rounds`` times; CPU seconds of each run.
+
+    CPU seconds of this process, not wall-clock: another job on the machine costs both sides less
+    that way. Threads of one process add up, so with several threads use :func:`wall`.
+    """
+    return _alternate(sides, rounds, time.process_time)
+
+
+def wall(sides: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, list[float]]:
+    """The same in wall-clock seconds."""
+    return _alternate(sides, rounds, time.perf_counter)
+
+
+def _alternate(
+    sides: dict[str, Callable[[], object]], rounds: int, clock: Callable[[], float]
+) -> dict[str, list[float]]:
+    taken: dict[str, list[float]] = {name: [] for name in sides}
+    for number in range(rounds + 1):
+        for name, run in sides.items():
+            started = clock()
+            run()
+            if number:
+                taken[name].append(clock() - started)
+    return taken
+
+
+def ratio(row: str, taken: dict[str, list[float]], ours: str, peer: str) -> dict[str, Any]:
+    """One row of the table: medians, and how many times as long the peer takes."""
+    medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
+    return {
+        "row": row,
+        "ours_s": round(medians[ours], 4),
+        "peer": peer,
+        "peer_s": round(medians[peer], 4),
+        "ratio": round(medians[peer] / medians[ours], 2),
+        "runs": {name: [round(s, 4) for s in seconds] for name, seconds in taken.items()},
+    }
