@@ -30,7 +30,16 @@ def definition(stream, e, kind, pool="destinations", train_end=0, types=None):
     found = {"every": everyone, "historical": before, "inductive": before - trained}[kind]
     if types is not None:
         found = {v for v in found if types[v] == types[stream.dst[e]]}
-    return found - met_now
+    return {v for v in found - met_now if there(stream, v, e)}
+
+
+def there(stream, node, e):
+    """Whether the last that happened to a node before position e is not its deletion."""
+    if stream.kind is None:
+        return True
+    about = [i for i in range(e) if node in (stream.src[i], stream.dst[i])]
+    about = [i for i in about if stream.kind[i] != EventKind.EDGE_DELETED]
+    return not about or stream.kind[about[-1]] != EventKind.NODE_DELETED
 
 
 cases = streams(deletions=True, min_events=1)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctan.errors import ProtocolError, unknown_name
 from ctan.history._candidates import every, sample
 from ctan.history._checks import as_column, as_nodes, at_least, interactions
+from ctan.history.nodes import NodeHistory
 
 if TYPE_CHECKING:
     from ctan.events import EventStream
@@ -51,7 +52,8 @@ class Candidates:
 
     Draws are without replacement, and a hash of (seed, epoch, position of the event). Where a rule
     has fewer candidates than are asked for, the pool gives the rest, which may repeat them; where
-    the pool itself has fewer, candidates repeat. Deletions take no earlier meeting back.
+    the pool itself has fewer, candidates repeat. Deletions take no earlier meeting back; a deleted
+    node is no candidate until it is back.
 
     Args:
         stream: the events; only interactions count.
@@ -83,6 +85,7 @@ class Candidates:
         counted = interactions(stream)
         kept = np.flatnonzero(counted) if len(counted) else np.arange(len(src))
         self.num_nodes, self.train_end, self.seed = stream.num_nodes, train_end, seed
+        self._nodes = NodeHistory.build(stream)
         self._src, self._dst, self._t = src, dst, np.asarray(stream.t)
         self._type = _types(types, stream.num_nodes)
         kinds = int(self._type.max(initial=0)) + 1
@@ -123,8 +126,12 @@ class Candidates:
             ptr [B + 1] and the candidates; event i has those in `ptr[i]:ptr[i + 1]`.
         """
         events = as_nodes(positions, len(self._src), "positions")
-        found: tuple[Int64, Int64] = every(*self._tables(), events)
-        return found
+        ptr, node = every(*self._tables(), events)
+        if self._nodes.changes:
+            there = self._nodes.alive(node, np.repeat(events, np.diff(ptr)))
+            ptr = np.concatenate([[0], np.cumsum(there)])[ptr]
+            node = node[there]
+        return ptr, node
 
     def sample(
         self, positions: ArrayLike, count: int, kind: str = "random", epoch: int = 0
@@ -141,11 +148,9 @@ class Candidates:
             raise unknown_name("kind of candidates", kind, KINDS)
         at_least("count", count, 1)
         events = as_nodes(positions, len(self._src), "positions")
-        past = self._ptr, self._known, self._place, self._met, self._first
-        node, short = sample(
-            *self._tables(), *past, events, count, KINDS.index(kind), self.train_end,
-            self.seed, epoch,
-        )  # fmt: skip
+        node, short = self._draw(events, count, kind, epoch)
+        if self._nodes.changes:
+            self._without_deleted(node, short, events, kind, epoch)
         if (empty := np.flatnonzero(node[:, 0] < 0)).size:
             raise ProtocolError(
                 f"{len(empty)} events meet every candidate of their pool at their very time, the "
@@ -153,6 +158,37 @@ class Candidates:
                 "they have nothing to be told apart from. Use pool='nodes', or leave them out."
             )
         return Drawn(node, short)
+
+    def _draw(self, events: Int64, count: int, kind: str, epoch: int) -> tuple[Int64, Int64]:
+        past = self._ptr, self._known, self._place, self._met, self._first
+        found: tuple[Int64, Int64] = sample(
+            *self._tables(), *past, events, count, KINDS.index(kind), self.train_end,
+            self.seed, epoch,
+        )  # fmt: skip
+        return found
+
+    def _without_deleted(
+        self, node: Int64, short: Int64, events: Int64, kind: str, epoch: int
+    ) -> None:
+        """Draw the rows that hold a deleted node again, from the candidates that are there."""
+        count = node.shape[1]
+        there = self._nodes.alive(np.maximum(node, 0).ravel(), np.repeat(events, count))
+        for i in np.flatnonzero(~there.reshape(node.shape).all(axis=1)):
+            e = events[i : i + 1]
+            # All that the rule gives, in random order, before the pool has to help.
+            drawn, missing = self._draw(e, max(count, len(self._pool)), kind, epoch)
+            own = drawn[0, : drawn.shape[1] - missing[0]]
+            own = own[self._nodes.alive(np.maximum(own, 0), int(e[0]))][:count]
+            _, living = self.every(e)
+            if not len(living):
+                node[i] = -1  # what the caller refuses
+                continue
+            wanted = count - len(own)
+            fresh = np.setdiff1d(living, own)
+            rng = np.random.default_rng([self.seed % 2**63, epoch, int(e[0])])
+            fill = rng.permutation(fresh)[:wanted]
+            fill = np.append(fill, rng.choice(living, wanted - len(fill)))
+            node[i], short[i] = np.append(own, fill), wanted
 
     def _tables(self) -> tuple[NDArray[Any], ...]:
         return (

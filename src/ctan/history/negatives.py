@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctan.errors import ProtocolError, unknown_name
 from ctan.history._checks import as_column, as_nodes, at_least, check_range, interactions
 from ctan.history._counter import below, mix
+from ctan.history.nodes import NodeHistory
 
 if TYPE_CHECKING:
     from ctan.events import EventStream
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Int64 = NDArray[np.int64]
 
 _POOLS = ("destinations", "nodes")
+_ATTEMPTS = 100
 
 
 class RandomNegatives:
@@ -74,6 +76,7 @@ class RandomNegatives:
                 "interaction"
             )
         self.seed = seed
+        self._nodes = NodeHistory.build(stream)
 
         # Known candidates of each source as rising places in the pool, in compressed rows.
         width = len(self.pool)
@@ -91,14 +94,25 @@ class RandomNegatives:
     def __repr__(self) -> str:
         return f"RandomNegatives(pool={len(self.pool)}, known={len(self._known)}, seed={self.seed})"
 
-    def sample(self, src: ArrayLike, positions: ArrayLike, epoch: int = 0, count: int = 1) -> Int64:
+    def sample(
+        self,
+        src: ArrayLike,
+        positions: ArrayLike,
+        epoch: int = 0,
+        count: int = 1,
+        *,
+        at: ArrayLike | None = None,
+    ) -> Int64:
         """Draw `count` negative destinations for each event, with replacement.
+
+        A node that is deleted when the event happens is not drawn.
 
         Args:
             src: [B], the sources.
             positions: [B], the positions of the events, which name the draws.
             epoch: another epoch, other draws.
             count: negatives for each event.
+            at: [B], the events' positions in the stream, where `positions` names draws otherwise.
 
         Returns:
             int64 [B, count].
@@ -124,7 +138,29 @@ class RandomNegatives:
             )
         tables = self.pool, self._ptr, self._known
         drawn: Int64 = _draw(*tables, sources, counters, self.seed, epoch, count)
+        if self._nodes.changes:
+            cuts = counters if at is None else as_column(at, "at")
+            self._replace_deleted(drawn, sources, counters, cuts, epoch)
         return drawn
+
+    def _replace_deleted(
+        self, drawn: Int64, src: Int64, counters: Int64, cuts: Int64, epoch: int
+    ) -> None:
+        """Draw again, in place, what is deleted at its cut."""
+        tables = self.pool, self._ptr, self._known
+        for attempt in range(1, _ATTEMPTS):
+            cut = np.repeat(cuts, drawn.shape[1])
+            row, column = np.nonzero(~self._nodes.alive(drawn.ravel(), cut).reshape(drawn.shape))
+            if not len(row):
+                return
+            # Each attempt has a seed of its own; otherwise the same node would be drawn again.
+            seed = self.seed + attempt * 0x9E3779B97F4A7C15 % 2**63
+            again = _draw(*tables, src[row], counters[row], seed, epoch, drawn.shape[1])
+            drawn[row, column] = again[np.arange(len(row)), column]
+        raise ProtocolError(
+            f"nearly every candidate of a pool of {len(self.pool)} is deleted at position "
+            f"{cuts[row[0]]}: {_ATTEMPTS} draws found none that is there. Draw from pool='nodes'."
+        )
 
 
 def _kept(column: Int64, counted: NDArray[np.bool_], end: int) -> Int64:

@@ -105,6 +105,11 @@ class Features:
         return nodes if self.nodes is None else self.nodes.feature_row(nodes, cut)
 
     @property
+    def forgets(self) -> bool:
+        """Whether any node is ever deleted."""
+        return self.nodes is not None and not bool(self.nodes.there.all())
+
+    @property
     def device(self) -> torch.device:
         """Where the tables are."""
         return self.t.device

@@ -74,12 +74,14 @@ class Task(ABC):
         observe_first: whether a batch is observed before its questions are answered (tasks that
             label what happened), or after (tasks that predict what will happen).
         metrics: what is measured; the first one selects the best epoch.
+        about_interactions: whether only interactions are asked about; otherwise node events too.
     """
 
     name: str
     outputs: int
     observe_first: bool
     metrics: tuple[Metric, ...]
+    about_interactions: bool = False
 
     @abstractmethod
     def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:

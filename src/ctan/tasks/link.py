@@ -43,6 +43,7 @@ class LinkPrediction(Task):
     outputs = 1
     observe_first = False
     metrics = (auc, ap)
+    about_interactions = True
 
     def __init__(self, stream: EventStream, split: Split, protocol: Protocol) -> None:
         self.protocol = protocol
@@ -71,7 +72,7 @@ class LinkPrediction(Task):
         if self.candidates is None or phase.training:
             by_row = self.protocol.negative_draw == "row" and not phase.training
             drawn = self.negatives[phase.name].sample(
-                events.src, row if by_row else events.position, epoch=phase.epoch
+                events.src, row if by_row else events.position, phase.epoch, at=events.position
             )
         else:
             drawn = self.candidates.sample(events.position, 1, self.protocol.negatives).node

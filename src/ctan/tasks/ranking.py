@@ -53,6 +53,7 @@ class Ranking(Task):
     outputs = 1
     observe_first = False
     metrics = (mrr, hits(1), hits(3), hits(10))
+    about_interactions = True
 
     def __init__(
         self,

@@ -151,10 +151,10 @@ class Stage:
                 )
         else:
             readout = Readout(encoder.dim, asking.outputs, protocol.readout)
-        if protocol.visibility == "causal" and isinstance(parts, GraphSplit):
+        if protocol.visibility != "stale" and isinstance(parts, GraphSplit):
             raise ProtocolError(
-                "visibility 'causal' is about events of one stream; in a union of graphs each "
-                "graph's events follow one another anyway: use 'stale'."
+                f"visibility {protocol.visibility!r} is about events of one stream; in a union of "
+                "graphs each graph's events follow one another anyway: use 'stale'."
             )
         return cls(
             stream=stream,
@@ -195,6 +195,8 @@ class Stage:
         stateful = self.predictor.model.stateful
         if self.protocol.visibility == "stale":
             batches = chronological(lo, hi, self.protocol.batch_size)
+        elif self.protocol.visibility == "position":
+            batches = _by_position(lo, hi, self.protocol.batch_size, stateful)
         elif stateful:
             batches = time_groups(self.stream, lo, hi)
         else:
@@ -210,6 +212,12 @@ class Stage:
             count: int = part.stop - part.start
             return math.ceil(count / self.protocol.batch_size)
         return sum(sum(1 for _ in segment) for segment in self.segments(phase))
+
+
+def _by_position(lo: int, hi: int, size: int, stateful: bool) -> Iterator[Batch]:
+    """Each query sees all that stands before it; a state can follow only one by one."""
+    for batch in chronological(lo, hi, 1 if stateful else size):
+        yield Batch(batch.events, batch.events, batch.events + 1)
 
 
 def measure(stream: EventStream, parts: Split | GraphSplit) -> Dims:
