@@ -89,6 +89,8 @@ class RunProgress:
         width = len(str(self.epochs))
         measured = "  ".join(f"{name} {value:.4f}" for name, value in record.get("val", {}).items())
         line = f"epoch {record['epoch'] + 1:>{width}}/{self.epochs}   loss {record['loss']:.4f}"
+        if "lr" not in record:  # a model without weights is only measured
+            line, self.epochs = "nothing to train", record["epoch"] + 1
         line += f"   val {measured}" if measured else ""
         line += f"   {duration(self._epoch_seconds)}"
         left = (self.epochs - record["epoch"] - 1) * self._epoch_seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -36,8 +37,8 @@ def heading_out(name: str, text: str) -> None:
 
 
 def json_out(document: Any) -> None:
-    """The one JSON document of a command."""
-    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    """The one JSON document of a command; JSON knows no infinite numbers."""
+    sys.stdout.write(json.dumps(_finite(document), indent=2, allow_nan=False) + "\n")
 
 
 def table_out(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -70,3 +71,13 @@ def results_out(results: dict[str, Any], epochs: int) -> None:
 def _stdout() -> Console:
     # Made when it is used: what stdout is may change (in tests, and where it is redirected).
     return Console(highlight=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value

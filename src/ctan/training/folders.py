@@ -41,9 +41,9 @@ def folder_for(root: Path, stem: str, spec: Spec) -> Path:
 
 @contextlib.contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Make a run folder and keep other processes out of it; leave nothing behind if it stays empty.
+    """Make a run folder and keep other processes out of it.
 
-    The lock is on the folder itself and ends with the process, however that ends.
+    A folder in which nothing was learned because of a user's mistake is not left behind. The lock is on the folder itself and ends with the process, however that ends.
 
     Raises:
         CtanError: the folder is in use, or holds something that is no run.
@@ -67,6 +67,11 @@ def claimed(folder: Path) -> Iterator[None]:
                     "folder."
                 ) from error
         yield
+    except CtanError:
+        # What was given turned out to be wrong at the first batch: nothing was learned yet.
+        if folder in made and not (folder / "checkpoint.safetensors").exists():
+            (folder / "spec.json").unlink(missing_ok=True)
+        raise
     finally:
         if handle is not None:
             os.close(handle)
