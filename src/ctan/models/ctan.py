@@ -159,12 +159,12 @@ class CTAN(NodeEncoder):
         state = cast(CTANState, state)
         if self.update == "ball":
             # Each node of the ball takes all L steps with its own neighbours, x at endpoints only.
-            endpoints = np.flatnonzero(np.isin(view.nodes, events.touched))
-            solved = self.solve(state, view, _on(endpoints, view), reach=self.steps)
+            solved = self.solve(state, view, self._endpoints(events, view), reach=self.steps)
             inside = self._ball(view)
             nodes, values = view.nodes[inside], solved.index_select(0, _on(inside, view))
         else:
-            z = self.solve(state, view, view.touched, reach=0) if z is None else z
+            if z is None:
+                z = self.solve(state, view, self._endpoints(events, view), reach=0)
             nodes, values = events.touched, z.index_select(0, view.touched)
         touched, latest = _on(events.touched, view), _on(events.latest, view)
         state.last_update.index_copy_(0, touched, view.features.t.index_select(0, latest))
@@ -186,6 +186,12 @@ class CTAN(NodeEncoder):
             layer = self.layers[(step - 1) % len(self.flow)]
             h = layer(h, edges.first(sizes[-1 - step]))
         return torch.tanh(h) if self.final_act else h
+
+    def _endpoints(self, events: Events, view: View) -> Tensor:
+        """All entries of the events' endpoints, also those at which others meet them."""
+        if self.inject == "frontier":
+            return view.touched
+        return _on(np.flatnonzero(np.isin(view.nodes, events.touched)), view)
 
     def _ball(self, view: View) -> IntArray:
         """One entry of each node within L hops of the events' endpoints."""
