@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -44,6 +45,9 @@ class Setting:
     @property
     def lockstep(self) -> bool:
         return self.stream.graph is not None
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def settings() -> dict[str, Setting]:
@@ -305,12 +309,10 @@ def check_reset(make: Make, setting: Setting) -> None:
 def check_saving(make: Make, setting: Setting, folder: Path) -> None:
     """State and weights that are saved half-way and loaded elsewhere go on with the same bits."""
     stage = prepare(make, setting)
-    halfway = len(list(states(stage))) // 2
-    for number, (state, batch) in enumerate(states(stage)):
-        if number == halfway:
-            save_tensors(folder / "weights.safetensors", stage.predictor.state_dict(), {})
-            save_tensors(folder / "state.safetensors", state.tensors(), {})
-            break
+    halfway = stage.batches(EVERYTHING) // 2
+    state, batch = next(islice(states(stage), halfway, None))
+    save_tensors(folder / "weights.safetensors", stage.predictor.state_dict(), {})
+    save_tensors(folder / "state.safetensors", state.tensors(), {})
     other = prepare(make, setting)
     with torch.no_grad():
         for parameter in other.predictor.parameters():
