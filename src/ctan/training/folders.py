@@ -10,8 +10,8 @@ from itertools import count
 from pathlib import Path
 
 from ctan.errors import CheckpointError, CtanError
-from ctan.training.load import progress_of, read_spec
-from ctan.training.spec import Spec
+from ctan.training.load import progress_of
+from ctan.training.spec import Spec, read_spec
 
 try:
     import fcntl
@@ -43,7 +43,8 @@ def folder_for(root: Path, stem: str, spec: Spec) -> Path:
 def claimed(folder: Path) -> Iterator[None]:
     """Make a run folder and keep other processes out of it.
 
-    A folder in which nothing was learned because of a user's mistake is not left behind. The lock is on the folder itself and ends with the process, however that ends.
+    A folder in which nothing was learned because of a user's mistake is not left behind. The lock
+    is on the folder itself and ends with the process, however that ends.
 
     Raises:
         CtanError: the folder is in use, or holds something that is no run.
