@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -42,9 +43,9 @@ class Metric:
     maximise: bool = True
 
     def better(self, new: float, old: float | None) -> bool:
-        """Whether ``new`` improves on ``old`` (anything improves on None)."""
-        if old is None:
-            return True
+        """Whether ``new`` improves on ``old``: anything does on None, any number on NaN."""
+        if old is None or math.isnan(old):
+            return old is None or not math.isnan(new)
         return new > old if self.maximise else new < old
 
 

@@ -50,7 +50,8 @@ class Protocol:
             destination.
         averaging: metrics over the whole ``split``, or as the mean over its batches (``batch``).
         class_weights: of the loss of classification: ``none``, or ``balanced``.
-        through_time: how many batches back gradients flow: 0, a number, or ``all``.
+        through_time: gradients flow through windows of so many batches, one step of the optimiser
+            each: a number (0 and 1: none flows from batch to batch), or ``all``.
         batch_size: events per batch.
         graph_batch: graphs per batch, where the stream is a union of graphs.
         seed: of weights, negatives, order and dropout.

@@ -4,11 +4,11 @@ from ctan.training.checkpoint import load_tensors, save_tensors
 from ctan.training.evaluate import Evaluation, Tick, Watch, evaluate
 from ctan.training.fit import Run, fit, measure_test
 from ctan.training.folders import claimed, folder_for
-from ctan.training.load import load_run, progress_of, read_json, read_spec
+from ctan.training.load import load_run, progress_of
 from ctan.training.loop import Played, play
 from ctan.training.recipes import Recipe, recipe
 from ctan.training.sources import open_data, reopen
-from ctan.training.spec import Spec, environment, fingerprint
+from ctan.training.spec import Spec, environment, fingerprint, read_json, read_spec
 from ctan.training.stage import Predictor, Stage, measure
 
 __all__ = [

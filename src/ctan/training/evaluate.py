@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ctan.errors import ProtocolError
 from ctan.events import Split
 from ctan.models import State
 from ctan.tasks import Kept, Phase, Task, loss
@@ -85,6 +87,11 @@ def evaluate(stage: Stage, state: State, phase: Phase, watch: Watch | None = Non
             pairs += len(played.labels)
         if watch:
             watch(Tick(phase, done, total))
+    if not parts:
+        raise ProtocolError(
+            f"task {stage.task.name!r} has no questions in the {phase.name} part, so there is "
+            "nothing to measure: choose another split, or give labels there."
+        )
     mean_loss = float(torch.stack(losses).sum()) / pairs
     kept = Kept(
         np.concatenate([part.scores for part in parts]),
@@ -122,8 +129,12 @@ def by_novelty(stage: Stage, kept: Kept) -> dict[str, dict[str, float]]:
 
 
 def _means(task: Task, parts: list[Kept]) -> dict[str, float]:
+    """The metrics, averaged over parts; NaN where training diverged and scores are no numbers."""
+    diverged = any(np.isnan(part.scores).any() for part in parts)
     return {
-        metric.name: float(np.mean([metric.compute(part.scores, part.labels) for part in parts]))
+        metric.name: math.nan
+        if diverged
+        else float(np.mean([metric.compute(part.scores, part.labels) for part in parts]))
         for metric in task.metrics
         if metric is not loss
     }

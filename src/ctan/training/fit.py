@@ -26,7 +26,7 @@ from ctan.training.checkpoint import (
 )
 from ctan.training.evaluate import Tick, Watch, by_novelty, evaluate
 from ctan.training.loop import play
-from ctan.training.spec import Spec, environment, fingerprint
+from ctan.training.spec import Spec, environment, fingerprint, read_spec
 from ctan.training.stage import Stage
 
 
@@ -41,6 +41,7 @@ class Progress:
         history: one record for each finished epoch.
         best: the selecting metric at the best epoch so far.
         best_epoch: that epoch.
+        halved: the last epoch after which the learning rate was halved.
         finished: whether training is over.
     """
 
@@ -50,6 +51,7 @@ class Progress:
     history: list[dict[str, Any]] = field(default_factory=list)
     best: float | None = None
     best_epoch: int = -1
+    halved: int = -1
     finished: bool = False
 
 
@@ -149,16 +151,6 @@ class _Fitting:
             else None
         )
         self.metric = stage.task.metrics[0]
-        self.plateau = (
-            torch.optim.lr_scheduler.ReduceLROnPlateau(
-                self.optimiser,
-                mode="max" if self.metric.maximise else "min",
-                factor=0.5,
-                patience=protocol.plateau,
-            )
-            if protocol.plateau and self.optimiser is not None
-            else None
-        )
         self.progress = Progress()
         self.state = stage.predictor.model.init_state(stage.device)
         # Sum of losses and number of pairs of the epoch, exact enough to resume to the bit.
@@ -173,10 +165,10 @@ class _Fitting:
         described = {**self.spec.to_dict(), "environment": environment()}
         written = self.home / "spec.json"
         if written.exists():
-            before = Spec.from_dict(json.loads(written.read_text()))
-            if json.dumps(before.to_dict()) != json.dumps(self.spec.to_dict()):
+            differences = _differences(read_spec(self.home), self.spec)
+            if differences:
                 raise CheckpointError(
-                    f"{self.home} holds another run: {_difference(before, self.spec)}. "
+                    f"{self.home} holds another run: {'; '.join(differences)}. "
                     "Choose another folder, or the same settings to go on with it."
                 )
         else:
@@ -201,9 +193,9 @@ class _Fitting:
             last = self.optimiser is None or progress.epoch + 1 >= protocol.epochs
             if last or (progress.epoch + 1) % protocol.validate_every == 0:
                 self._validate(record)
+                self._slow_down_or_stop()
             progress.history.append(record)
-            stale = progress.epoch - progress.best_epoch
-            progress.finished = last or bool(protocol.patience and stale >= protocol.patience)
+            progress.finished |= last
             progress.epoch += 1
             progress.batches, progress.trained = 0, False
             self.loss.zero_()
@@ -256,8 +248,6 @@ class _Fitting:
         result = evaluate(stage, self.state, Phase("val"), self.watch)
         record["val"] = result.metrics
         value = result.metrics[self.metric.name]
-        if self.plateau is not None:
-            self.plateau.step(value)
         if self.metric.better(value, progress.best):
             progress.best, progress.best_epoch = value, progress.epoch
             weights = {k: v.clone() for k, v in stage.predictor.state_dict().items()}
@@ -267,6 +257,17 @@ class _Fitting:
                 facts = {"epoch": progress.epoch, self.metric.name: value}
                 save_tensors(self.home / "weights.safetensors", weights, facts)
                 save_tensors(self.home / "state.safetensors", state, facts)
+
+    def _slow_down_or_stop(self) -> None:
+        """After so many epochs without improvement, halve the learning rate; after more, stop."""
+        progress, protocol = self.progress, self.spec.protocol
+        stale = progress.epoch - progress.best_epoch
+        progress.finished = bool(protocol.patience and stale >= protocol.patience)
+        since = progress.epoch - max(progress.best_epoch, progress.halved)
+        if self.optimiser is not None and protocol.plateau and since >= protocol.plateau:
+            progress.halved = progress.epoch
+            for group in self.optimiser.param_groups:
+                group["lr"] /= 2
 
     def _save(self) -> None:
         if self.home is None or self.optimiser is None:
@@ -280,27 +281,28 @@ class _Fitting:
             **prefixed("rng", _generators(self.stage.device)),
             "loss": self.loss,
         }
-        facts = {
-            "progress": asdict(self.progress),
-            "groups": groups,
-            "plateau": None if self.plateau is None else self.plateau.state_dict(),
-        }
+        facts = {"progress": asdict(self.progress), "groups": groups}
         save_tensors(self.home / "checkpoint.safetensors", tensors, facts)
         self.saved_at = time.monotonic()
 
     def _restore(self) -> None:
         assert self.home is not None
         assert self.optimiser is not None
-        tensors, facts = load_tensors(self.home / "checkpoint.safetensors")
-        self.progress = Progress(**facts["progress"])
-        self.stage.predictor.load_state_dict(under("weights", tensors))
-        unpack_optimiser(self.optimiser, under("optimiser", tensors), facts["groups"])
-        if self.plateau is not None:
-            self.plateau.load_state_dict(facts["plateau"])
-        self.state.load(under("state", tensors))
-        self.best = under("best", tensors)
-        self.loss.copy_(tensors["loss"])
-        _set_generators(self.stage.device, under("rng", tensors))
+        path = self.home / "checkpoint.safetensors"
+        tensors, facts = load_tensors(path)
+        try:
+            self.progress = Progress(**facts["progress"])
+            self.stage.predictor.load_state_dict(under("weights", tensors))
+            unpack_optimiser(self.optimiser, under("optimiser", tensors), facts["groups"])
+            self.state.load(under("state", tensors))
+            self.best = under("best", tensors)
+            self.loss.copy_(tensors["loss"])
+            _set_generators(self.stage.device, under("rng", tensors))
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(
+                f"{path}: does not fit this model or this version of the library ({error}). "
+                "Start the run anew in another folder."
+            ) from error
 
     def _note_time(self, epoch: int, train: float, validate: float) -> None:
         # Apart from the history: wall-clock differs between runs whose numbers are the same.
@@ -358,10 +360,11 @@ def _set_generators(device: torch.device, states: dict[str, torch.Tensor]) -> No
         torch.cuda.set_rng_state(states["cuda"], device)
 
 
-def _difference(before: Spec, now: Spec) -> str:
-    a, b = _flat(before.to_dict()), _flat(now.to_dict())
+def _differences(before: Spec, now: Spec) -> list[str]:
+    # As they read back from JSON: a tuple is a list there.
+    a, b = (_flat(json.loads(json.dumps(spec.to_dict()))) for spec in (before, now))
     names = [name for name in {**a, **b} if a.get(name) != b.get(name)]
-    return "; ".join(f"{n} was {a.get(n)!r} and is now {b.get(n)!r}" for n in names)
+    return [f"{n} was {a.get(n)!r} and is now {b.get(n)!r}" for n in names]
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ctan.events import EventStream
 from ctan.training.checkpoint import load_tensors
 from ctan.training.fit import Progress, Run, results_of
 from ctan.training.sources import reopen, same_events
-from ctan.training.spec import Spec
+from ctan.training.spec import Spec, read_json, read_spec
 from ctan.training.stage import Stage
 
 
@@ -80,33 +80,6 @@ def load_run(
         ) from error
     history, results = _record(home, spec, stage, of_weights["epoch"])
     return Run(spec, stage, state, history, results)
-
-
-def read_spec(folder: Path) -> Spec:
-    """The specification of a run folder.
-
-    Raises:
-        CheckpointError: there is none, or it is damaged.
-    """
-    path = folder / "spec.json"
-    if not path.is_file():
-        raise CheckpointError(f"{folder}: not a run folder (it has no spec.json).")
-    return Spec.from_dict(read_json(path))
-
-
-def read_json(path: Path, kind: type = dict) -> Any:
-    """A JSON file that holds an object, or a list.
-
-    Raises:
-        CheckpointError: it is damaged.
-    """
-    try:
-        found = json.loads(path.read_text())
-    except ValueError as error:
-        raise CheckpointError(f"{path}: damaged ({error}). Restore it from a copy.") from error
-    if not isinstance(found, kind):
-        raise CheckpointError(f"{path}: damaged (no {kind.__name__}). Restore it from a copy.")
-    return found
 
 
 def progress_of(folder: Path) -> Progress | None:

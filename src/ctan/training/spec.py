@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import subprocess
 import zlib
@@ -59,6 +60,33 @@ class Spec:
             raise CheckpointError(f"the specification of this run has no {', '.join(missing)}.")
         values = {name: given[name] for name in names}
         return cls(**{**values, "protocol": Protocol.from_dict(values["protocol"])})
+
+
+def read_spec(folder: Path) -> Spec:
+    """The specification of a run folder.
+
+    Raises:
+        CheckpointError: there is none, or it is damaged.
+    """
+    path = folder / "spec.json"
+    if not path.is_file():
+        raise CheckpointError(f"{folder}: not a run folder (it has no spec.json).")
+    return Spec.from_dict(read_json(path))
+
+
+def read_json(path: Path, kind: type = dict) -> Any:
+    """A JSON file that holds an object, or a list.
+
+    Raises:
+        CheckpointError: it is damaged.
+    """
+    try:
+        found = json.loads(path.read_text())
+    except ValueError as error:
+        raise CheckpointError(f"{path}: damaged ({error}). Restore it from a copy.") from error
+    if not isinstance(found, kind):
+        raise CheckpointError(f"{path}: damaged (no {kind.__name__}). Restore it from a copy.")
+    return found
 
 
 def fingerprint(stream: EventStream) -> str:
