@@ -42,7 +42,7 @@ def attend_forward(
     """Softmax over the present slots of ``query . row``, and the pooled rows.
 
     Args:
-        query: projected and scaled, ``[H, T, D]``.
+        query: projected and scaled, ``[H, T, D]``; further rows are left alone.
         rows: ``h [M, d]``, ``table [E, dm]``, ``attr [T, K, da]``.
         where: ``slot [T, K]`` in h, ``event [T, K]`` in table, and which are present ``[T, K]``.
         keep: factor of dropout per slot, ``[H, T, K]``, or of size 0.
@@ -52,7 +52,7 @@ def attend_forward(
     """
     h, table, attr = rows
     slot, event, present = where
-    heads, targets, _ = query.shape
+    heads, targets = query.shape[0], slot.shape[0]
     d, dm, da, slots = h.shape[1], table.shape[1], attr.shape[2], slot.shape[1]
     zero = h.dtype.type(0)
     for head in range(heads):
@@ -127,7 +127,7 @@ def attend_backward(
     h, table, attr = rows
     slot, event, present = where
     grad_h, grad_table, grad_attr = grad_rows
-    heads, targets, _ = query.shape
+    heads, targets = query.shape[0], slot.shape[0]
     d, dm, da, slots = h.shape[1], table.shape[1], attr.shape[2], slot.shape[1]
     grad_alpha = np.zeros(slots, h.dtype)
     for head in range(heads):

@@ -58,12 +58,15 @@ class Neighbors:
         """Pooled rows ``[H, T, D]``, sums of weights ``[H, T]`` and the weights ``[H, T, K]``."""
         q = _array(query)
         width = sum(part.shape[-1] for part in self.rows)
-        if q.shape[1:] != (len(self.where[0]), width):
+        targets = len(self.where[0])
+        if q.shape[1] < targets or q.shape[2] != width:
             # The compiled loops do not check: a wrong shape would write outside the buffers.
-            raise ValueError(f"queries are {q.shape}, expected [H, {len(self.where[0])}, {width}]")
+            raise ValueError(f"queries are {q.shape}, expected [H, {targets}, {width}]")
         # numpy owns the buffers: allocating with torch costs more than filling these.
         alpha = np.empty((len(q), *self.where[0].shape), q.dtype)
         pooled, mass = np.empty(q.shape, q.dtype), np.empty(q.shape[:2], q.dtype)
+        # Rows beyond the targets round shapes up for the products around: they count for nothing.
+        pooled[:, targets:], mass[:, targets:] = 0, 0
         attend_forward(q, self.rows, self.where, self.keep, alpha, pooled, mass)
         return torch.from_numpy(pooled), torch.from_numpy(mass), alpha
 

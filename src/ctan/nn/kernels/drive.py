@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels.attention import Neighbors
-from ctan.nn.kernels.products import contract, product
+from ctan.nn.kernels.products import contract, product, round_up, rounded
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,14 @@ class _Drive(torch.autograd.Function):
         value_map = value if edge is None else torch.cat([value, edge], dim=1)
         scale = d**-0.5
 
-        own = h[:targets]
+        # The rows that follow the targets serve as padding to a shape that oneDNN knows.
+        rows = round_up(targets)
+        own = h[:rows] if rows <= h.size(0) else rounded(h[:targets])
         own_map = torch.cat([query * scale, generator])
         both = product(own, own_map.T, torch.cat([query_bias * scale, bias]))
         q, drive = both[:, :d], both[:, d:]
         if direct:
-            projected = h.new_empty(targets, d + dm + attr.size(2))
+            projected = h.new_empty(rows, d + dm + attr.size(2))
             projected[:, :d] = product(q, key)
             projected[:, d : d + dm] = q
             if edge is not None:
@@ -93,7 +95,7 @@ class _Drive(torch.autograd.Function):
         ctx.save_for_backward(
             own, q, projected, mapped, mass, key_map, value_map, own_map, *weights
         )
-        return drive
+        return drive[:targets]
 
     @staticmethod
     @once_differentiable
@@ -101,7 +103,7 @@ class _Drive(torch.autograd.Function):
         own, q, projected, mapped, mass, key_map, value_map, own_map, *weights = ctx.saved_tensors
         value_bias, rest = weights[6], weights[7:]
         d, direct = own.size(1), ctx.direct
-        grad = grad.contiguous()
+        grad = rounded(grad.contiguous())
 
         grad_value_map = contract(grad, mapped)
         grad_pooled = product(grad, value_map)
@@ -126,7 +128,8 @@ class _Drive(torch.autograd.Function):
         grad_own = torch.cat([grad_q, grad], dim=1)
         grad_own_map, grad_own_bias = contract(grad_own, own), grad_own.sum(0)
         if grad_h is not None:
-            grad_h[: len(own)] += product(grad_own, own_map)
+            shared = min(own.size(0), grad_h.size(0))
+            grad_h[:shared] += product(grad_own, own_map)[:shared]
         grad_edge = None
         if rest:
             grad_edge = grad_key_map[:, d:] + grad_value_map[:, d:]

@@ -1,8 +1,8 @@
 """Matrix products on the CPU through oneDNN, which torch ships beside its default library.
 
-Torch's float32 products go to MKL, which on AMD processors stays with 256-bit registers: 100 GFLOP/s
-a thread where oneDNN reaches 200 (measured on an EPYC of 2024 for the shapes of one CTAN step, see
-docs/performance.md). The results agree to rounding.
+Torch's float32 products go to MKL, which on AMD processors stays with 256-bit registers: about 100
+GFLOP/s a thread where oneDNN reaches 200, for the shapes of one CTAN step on an EPYC with AVX-512.
+The results agree to rounding.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ _HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(
 )
 
 
+# Below this many multiplications a call to oneDNN costs more than it saves.
+_WORTHWHILE = 2_000_000
+
+
 def _served(a: Tensor, b: Tensor) -> bool:
     return (
         _HAS_ONEDNN
+        and a.numel() * b.numel() // max(1, a.size(-1)) >= _WORTHWHILE
         and a.dtype == b.dtype == torch.float32
         and a.device.type == b.device.type == "cpu"
-        and a.numel() > 0
-        and b.numel() > 0
     )
 
 
@@ -37,9 +40,8 @@ def product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     if not _served(a, b):
         return a @ b if bias is None else torch.addmm(bias, a, b)
-    rows = len(a)
-    out: Tensor = torch.ops.mkldnn._linear_pointwise(_rounded(a), b.T, bias, "none", [], "")
-    return out[:rows]
+    out: Tensor = torch.ops.mkldnn._linear_pointwise(rounded(a), b.T, bias, "none", [], "")
+    return out[: a.size(0)]
 
 
 def contract(a: Tensor, b: Tensor) -> Tensor:
@@ -49,42 +51,60 @@ def contract(a: Tensor, b: Tensor) -> Tensor:
         >>> contract(torch.ones(2, 3), torch.ones(2, 4))[0]
         tensor([2., 2., 2., 2.])
     """
-    if not _served(a, b):
+    if not _served(a.T, b):
         return a.T @ b
     out: Tensor = torch.ops.mkldnn._linear_pointwise(
-        _rounded(a).T, _rounded(b).T, None, "none", [], ""
+        rounded(a).T, rounded(b).T, None, "none", [], ""
     )
     return out
 
 
-def _rounded(x: Tensor) -> Tensor:
-    """``x`` with rows of zeros up to a multiple of 32.
+def round_up(rows: int) -> int:
+    """The next multiple of 32.
 
     oneDNN compiles a kernel for each shape that it meets: a batch has whatever number of nodes it
     has, and a handful of shapes must serve them all.
+
+    Example:
+        >>> round_up(33)
+        64
     """
-    rows = -(-len(x) // 32) * 32
-    if rows == len(x):
+    return (rows + 31) & ~31
+
+
+def rounded(x: Tensor) -> Tensor:
+    """``x`` with rows of zeros up to a multiple of 32.
+
+    Example:
+        >>> rounded(torch.ones(5, 2)).sum(1)[4:6]
+        tensor([2., 0.])
+    """
+    given = x.size(0)
+    rows = round_up(given)
+    if rows == given:
         return x
     out = x.new_empty(rows, x.size(1))
-    out[: len(x)] = x
-    out[len(x) :] = 0
+    out[:given] = x
+    out[given:] = 0
     return out
 
 
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.rows = x.size(0)
+        x = rounded(x)
         ctx.save_for_backward(x, weight)
-        return product(x, weight.T, bias)
+        return product(x, weight.T, bias)[: ctx.rows]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
         wants_x, wants_weight, wants_bias = ctx.needs_input_grad
+        grad = rounded(grad)
         return (
-            product(grad, weight) if wants_x else None,
+            product(grad, weight)[: ctx.rows] if wants_x else None,
             contract(grad, x) if wants_weight else None,
             grad.sum(0) if wants_bias else None,
         )
@@ -97,7 +117,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         >>> linear(torch.ones(2, 3), torch.ones(4, 3)).shape
         torch.Size([2, 4])
     """
-    if x.dim() != 2 or not _served(x, weight):
+    if x.dim() != 2 or not _served(x, weight.T):
         return torch.nn.functional.linear(x, weight, bias)
     out: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
     return out
