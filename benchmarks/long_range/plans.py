@@ -41,6 +41,7 @@ class Row:
     variant: str = "paper"
     protocol: dict[str, Any] = field(default_factory=dict)
     signal: int = 0
+    graphs: int = 1000
 
 
 def ctan(init: str, **more: Any) -> dict[str, Any]:
@@ -109,5 +110,20 @@ PLANS: dict[str, list[Row]] = {
             )
         ),
         *(Row(name, options, (20,), seeds=3, signal=10) for name, options in BASELINES.items()),
+    ],
+    # Ten times the graphs, a sixth of the epochs: do the failing starts lack data?
+    "more_graphs": [
+        *(
+            Row("ctan", ctan(i), (50, 100), seeds=3, graphs=10_000, protocol={"epochs": 10})
+            for i in ("default", "isometric")
+        ),
+        Row(
+            "jodie",
+            BASELINES["jodie"],
+            (50, 100),
+            seeds=3,
+            graphs=10_000,
+            protocol={"epochs": 10},
+        ),
     ],
 }

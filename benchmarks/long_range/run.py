@@ -33,7 +33,8 @@ from ctan.training import environment, fit
 class Trial:
     """One run: a length and variant of T-PathGraph, a model and its options, a seed.
 
-    ``signal`` is the node that carries the label, the first one in T-PathGraph.
+    ``signal`` is the node that carries the label, the first one in T-PathGraph, whose data set has
+    1,000 ``graphs``.
     """
 
     length: int
@@ -43,12 +44,13 @@ class Trial:
     variant: str = "paper"
     protocol: dict[str, Any] = field(default_factory=dict)
     signal: int = 0
+    graphs: int = 1000
 
     def key(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
 
     def cost(self) -> int:
-        return self.length * int(self.protocol.get("epochs", RECIPE["epochs"]))
+        return self.length * self.graphs * int(self.protocol.get("epochs", RECIPE["epochs"]))
 
 
 def replant(stream: EventStream, length: int, node: int) -> EventStream:
@@ -61,7 +63,7 @@ def replant(stream: EventStream, length: int, node: int) -> EventStream:
 
 def run(trial: Trial) -> dict[str, Any]:
     torch.set_num_threads(1)
-    stream = path_graphs(trial.length, variant=trial.variant)
+    stream = path_graphs(trial.length, variant=trial.variant, graphs=trial.graphs)
     if trial.signal:
         stream = replant(stream, trial.length, trial.signal)
     protocol = Protocol(**{**RECIPE, **trial.protocol, "seed": trial.seed})
@@ -91,7 +93,9 @@ def work(job: tuple[str, Trial]) -> tuple[str, dict[str, Any]]:
 def trials(plan: str) -> list[Trial]:
     """All runs of a plan, seed by seed, so that an unfinished plan is even."""
     return [
-        Trial(length, seed, row.model, row.options, row.variant, row.protocol, row.signal)
+        Trial(
+            length, seed, row.model, row.options, row.variant, row.protocol, row.signal, row.graphs
+        )
         for seed in range(max(row.seeds for row in PLANS[plan]))
         for row in PLANS[plan]
         if seed < row.seeds

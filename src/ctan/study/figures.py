@@ -106,8 +106,8 @@ def draw_spectra(path: str | Path, spectra: Mapping[str, Spectrum], *, epsilon: 
     """
     figure, axes = panels(2, width=5.0, height=5.2)
     parts: tuple[tuple[Axes, str, str], ...] = (
-        (axes[0], "field", "field of the ODE times the step size, and Euler's stability region"),
-        (axes[1], "event", "a whole event, from stored state to stored state, and the unit circle"),
+        (axes[0], "field", "step size times field; grey: Euler is stable"),
+        (axes[1], "event", "a whole event, and the unit circle"),
     )
     angle = np.linspace(0, 2 * np.pi, 400)
     for axis, name, title in parts:
@@ -122,7 +122,10 @@ def draw_spectra(path: str | Path, spectra: Mapping[str, Spectrum], *, epsilon: 
             )  # fmt: skip
         axis.set_title(title, fontsize=9)
         axis.set_xlabel("real")
-        axis.set_aspect("equal")
+    # The field lies near the imaginary axis: look there closely.
+    real = np.concatenate([epsilon * s.field.real.ravel() for s in spectra.values()])
+    axes[0].set_xlim(min(-0.25, real.min() - 0.05), max(0.1, real.max() + 0.05))
+    axes[1].set_aspect("equal")
     axes[0].set_ylabel("imaginary")
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3,
@@ -146,14 +149,22 @@ def draw_solvers(path: str | Path, marked: Mapping[str, Any]) -> None:
         color = COLORS[number]
         growth = np.abs(solver.stability(z))
         # For Cayley and the exponential it is the left half plane.
-        plane.contour(real, imaginary, growth, levels=[1.0], colors=[color], linewidths=1.6)
-        axis.plot(omega, np.abs(solver.stability(1j * omega)), color=color, label=solver.name)
+        plane.contour(
+            real, imaginary, growth, levels=[1.0], colors=[color], linewidths=1.6,
+            linestyles="--" if solver.name == "exponential" else "-",
+        )  # fmt: skip
+        # Cayley and the exponential are one line here; dashes show both.
+        style = "--" if solver.name == "exponential" else "-"
+        axis.plot(
+            omega, np.abs(solver.stability(1j * omega)), style, color=color, label=solver.name
+        )
     for number, (label, values) in enumerate(marked.items()):
         values = np.ravel(values)
         plane.scatter(
             values.real, values.imag, s=9, label=label, linewidths=0,
             color=COLORS[len(SOLVERS) + number], zorder=3,
         )  # fmt: skip
+    plane.set_aspect("equal")
     plane.set_title("where a step does not grow", fontsize=10)
     plane.set_xlabel(r"Re $\epsilon\lambda$")
     plane.set_ylabel(r"Im $\epsilon\lambda$")
