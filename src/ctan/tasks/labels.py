@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from ctan.errors import ProtocolError
 from ctan.events import EventStream, GraphSplit, Split
 from ctan.history import Batch
 from ctan.models import Asked, Events
@@ -21,7 +22,10 @@ Parts = Split | GraphSplit
 
 
 class EdgeClassification(Task):
-    """Classify the labelled events; each is observed first, then read.
+    """Classify the labelled events.
+
+    In a union of graphs each event is observed first, then read. In one stream the class is
+    predicted before, or after with ``order="after"``, which needs causal visibility.
 
     Args:
         stream: the whole stream, with whole-numbered labels, -1 for none.
@@ -41,7 +45,7 @@ class EdgeClassification(Task):
     def __init__(self, stream: EventStream, parts: Parts, protocol: Protocol) -> None:
         assert stream.y is not None
         self.outputs = max(int(stream.y.max(initial=0)) + 1, 2)
-        self.observe_first = protocol.order != "before"
+        self.observe_first = observes_first(parts, protocol)
         trained = stream.y[training_events(stream, parts)].astype(np.int64)
         self.weight = class_weights(trained, self.outputs, protocol.class_weights)
 
@@ -67,8 +71,8 @@ class EdgeClassification(Task):
 class NodeLabels(Task):
     """Tell the label of an event's source: whether its state changes, as JODIE has it.
 
-    The event is observed first, then the source is read; with ``order="before"`` the label is
-    predicted from what came earlier, as TGN and DyGLib do.
+    The label is predicted from what came before the event, as TGN and DyGLib do; with
+    ``order="after"`` the source is read once the event was observed, as JODIE does.
 
     Args:
         stream: the whole stream, with labels 0 and 1, -1 for none.
@@ -78,7 +82,7 @@ class NodeLabels(Task):
     Example:
         >>> from ctan.events import split_by_count
         >>> stream = EventStream.from_arrays(src=[0] * 20, dst=[1] * 20, t=range(20), y=[0, 1] * 10)
-        >>> NodeLabels(stream, split_by_count(stream), Protocol(order="before")).observe_first
+        >>> NodeLabels(stream, split_by_count(stream), Protocol()).observe_first
         False
     """
 
@@ -88,7 +92,7 @@ class NodeLabels(Task):
 
     def __init__(self, stream: EventStream, parts: Parts, protocol: Protocol) -> None:
         assert stream.y is not None
-        self.observe_first = protocol.order != "before"
+        self.observe_first = observes_first(parts, protocol)
         trained = stream.y[training_events(stream, parts)].astype(np.int64)
         self.weight = class_weights(trained, 2, protocol.class_weights)
 
@@ -110,8 +114,9 @@ class NodeLabels(Task):
 
 
 class EdgeRegression(Task):
-    """Tell a number of each event, such as a rating, before the event is observed.
+    """Tell a number of each event, such as a rating.
 
+    In a union of graphs each event is observed first; in one stream the number is predicted before.
     The network answers in units of the training labels' deviation from their mean; metrics are in
     the labels' own unit.
 
@@ -135,7 +140,7 @@ class EdgeRegression(Task):
 
     def __init__(self, stream: EventStream, parts: Parts, protocol: Protocol) -> None:
         assert stream.y is not None
-        self.observe_first = protocol.order == "after"
+        self.observe_first = observes_first(parts, protocol)
         trained = stream.y[training_events(stream, parts)].astype(np.float64)
         self.mean, self.std = float(trained.mean()), float(trained.std()) or 1.0
 
@@ -157,6 +162,22 @@ class EdgeRegression(Task):
         """Answers and labels in the labels' own unit."""
         answers, wanted = scores.double().cpu().numpy(), labels.double().cpu().numpy()
         return Kept(answers * self.std + self.mean, wanted * self.std + self.mean, asked.event)
+
+
+def observes_first(parts: Parts, protocol: Protocol) -> bool:
+    """Whether a batch is observed before its labels are asked for.
+
+    Raises:
+        ProtocolError: a stale batch would be observed whole, later events of a node included.
+    """
+    if isinstance(parts, GraphSplit):
+        return protocol.order != "before"
+    if protocol.order == "after" and protocol.visibility == "stale":
+        raise ProtocolError(
+            "order='after' with visibility='stale' observes a whole batch before any of its events "
+            "is answered: it would show what comes later. Use visibility='causal'."
+        )
+    return protocol.order == "after"
 
 
 def labelled(stream: EventStream, events: Events) -> NDArray[np.int64]:
