@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from ctan.cli import _reading as r
 from ctan.cli import _show
+from ctan.cli._asked import data_options
+from ctan.cli.data_sets import Json, Root, download, import_file, list_data
+from ctan.errors import DataError
 
-data_app = typer.Typer(help="Files of events: check them, describe them.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from ctan.events import EventStream, GraphSplit, Split
+
+data_app = typer.Typer(
+    help="Data sets and files of events: list, check, describe, import.", no_args_is_help=True
+)
 
 File = Annotated[Path, Argument(help="A file of events.", show_default=False)]
-Json = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
 
 
 @data_app.command()
@@ -52,8 +59,17 @@ def check(
 
 @data_app.command()
 def describe(
-    file: File,
+    data: Annotated[
+        str, Argument(help="A file of events, a store, or a data set.", show_default=False)
+    ],
     as_json: Json = False,
+    figure: Annotated[
+        Path | None, Option(help="Draw it as well, to this file (.png, .svg, .pdf).")
+    ] = None,
+    root: Root = None,
+    data_option: Annotated[
+        list[str] | None, Option(help="An option of a data set, key=value.", show_default=False)
+    ] = None,
     src: r.Src = None,
     dst: r.Dst = None,
     t: r.Time = None,
@@ -67,23 +83,59 @@ def describe(
     relabel: r.Relabel = False,
     nodes: r.Nodes = None,
 ) -> None:
-    """Show what a file holds: its card, degrees, times between events, repeated pairs."""
-    from ctan.events import read_events
+    """Show what data hold: their card, degrees, times between events, repeats, surprise."""
+    from ctan import datasets
+    from ctan.events import SURPRISES, read_events, surprise
     from ctan.report import describe as describe_stream
+    from ctan.report import draw_description
 
-    stream = read_events(
-        file,
-        **r.reading(
-            src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
-            bipartite=bipartite, relabel=relabel, nodes=nodes,
-        ),
+    reading = r.reading(
+        src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
+        bipartite=bipartite, relabel=relabel, nodes=nodes,
     )  # fmt: skip
+    options = data_options(data, reading, {}, data_option or ())
+    if data in datasets.names():
+        known = datasets.load(data, root, **options)
+        stream, card = known.stream, known.card()
+        split: Split | GraphSplit | None = known.split
+    else:
+        stream = read_events(data, **options)
+        split, card = _split_if_any(stream), stream.card()
     facts = describe_stream(stream)
+    if split is not None:
+        facts["surprise"] = surprise(stream, split)
+    if figure is not None:
+        draw_description(figure, stream, split, title=data)
     if as_json:
         _show.json_out(facts)
         return
-    _show.out(f"{stream.card()}\n")
-    spread = {name: values for name, values in facts.items() if isinstance(values, dict)}
+    _show.out(f"{card}\n")
+    _quantiles(facts)
+    _show.out(f"\nrepeat rate {facts['repeat_rate']:.3f}: share of events whose pair met before")
+    if data not in datasets.names() and split is not None:
+        _show.out(f"split {split}")
+        for name, value in facts["surprise"].items():
+            _show.out(f"surprise {value:.3f} ({name}: {SURPRISES[name]})")
+    if figure is not None:
+        _show.out(f"Figure: {figure}")
+
+
+def _split_if_any(stream: EventStream) -> Split | GraphSplit | None:
+    """The usual split by time, or by graph; None where a stream is too short for one."""
+    from ctan.events import split_by_graph, split_by_time
+
+    try:
+        return split_by_time(stream) if stream.graph is None else split_by_graph(stream)
+    except DataError:
+        return None
+
+
+def _quantiles(facts: dict[str, Any]) -> None:
+    spread = {
+        name: values
+        for name, values in facts.items()
+        if isinstance(values, dict) and name != "surprise"
+    }
     columns = ["", *(name.replace("_", " ") for name in next(iter(spread.values())))]
     rows = [
         [
@@ -93,4 +145,8 @@ def describe(
         for name, values in spread.items()
     ]
     _show.table_out("quantiles", columns, rows)
-    _show.out(f"\nrepeat rate {facts['repeat_rate']:.3f}: share of events whose pair met before")
+
+
+data_app.command("list")(list_data)
+data_app.command()(download)
+data_app.command("import")(import_file)

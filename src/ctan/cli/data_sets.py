@@ -1,0 +1,118 @@
+"""``ctan data list``, ``download`` and ``import``: data sets by name, and stores of own files."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn
+from typer import Argument, Option
+
+from ctan.cli import _reading as r
+from ctan.cli import _show
+
+Json = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
+Root = Annotated[
+    Path | None,
+    Option(help="Folder of all data sets [$CTAN_DATA or ~/.cache/ctan].", show_default=False),
+]
+
+
+def list_data(as_json: Json = False) -> None:
+    """List the data sets that can be named instead of a file."""
+    from ctan import datasets
+
+    found = {name: datasets.about(name) for name in datasets.names()}
+    if as_json:
+        _show.json_out(
+            {
+                name: {
+                    "title": about.title,
+                    "published": about.published,
+                    "options": {k: str(v) for k, v in datasets.options_of(name).items()},
+                    "files": [file.url for file in about.files],
+                    "source": about.source,
+                    "licence": about.licence,
+                    "citation": about.citation,
+                }
+                for name, about in found.items()
+            }
+        )
+        return
+    for name, about in found.items():
+        counts = ", ".join(f"{n:,} {what}" for what, n in about.published.items())
+        _show.heading_out(name, about.title + (f" ({counts})" if counts else ""))
+        options = ", ".join(f"{k}={v}" for k, v in datasets.options_of(name).items())
+        if options:
+            _show.out(f"    options: {options}")
+    _show.out("\nThe card of one: ctan data describe NAME")
+
+
+def download(
+    name: Annotated[str, Argument(help="A data set.", show_default=False)], root: Root = None
+) -> None:
+    """Download a data set's files, if it has any; an interrupted download goes on."""
+    from ctan import datasets
+
+    columns = (TextColumn(name), BarColumn(bar_width=20), DownloadColumn())
+    with Progress(*columns, console=_show.notes, transient=True) as bar:
+        task = bar.add_task(name, total=None)
+        datasets.download(
+            name, root, lambda have, total: bar.update(task, completed=have, total=total)
+        )
+    files = datasets.about(name).files
+    _show.out(f"{name}: {'ready' if files else 'is not downloaded: nothing to do'}")
+
+
+def import_file(
+    file: Annotated[Path, Argument(help="A CSV, Parquet or Arrow file.", show_default=False)],
+    store: Annotated[Path, Argument(help="The folder to make.", show_default=False)],
+    as_json: Json = False,
+    src: r.Src = None,
+    dst: r.Dst = None,
+    t: r.Time = None,
+    y: r.Label = None,
+    msg: r.Msg = None,
+    graph: r.Graph = None,
+    kind: r.Kind = None,
+    unit: r.Unit = None,
+    sort: r.Sort = False,
+    bipartite: r.Bipartite = False,
+    relabel: r.Relabel = False,
+    nodes: r.Nodes = None,
+) -> None:
+    """Make a store of a file of any size: mapped instead of loaded wherever a file can be named."""
+    from ctan.events import import_events, read_events
+    from ctan.history import store_index
+
+    columns = (TextColumn("{task.description:<26}"), BarColumn(bar_width=20), TaskProgressColumn())
+    begun = time.perf_counter()
+    with Progress(*columns, console=_show.notes, transient=True) as bar:
+        task = bar.add_task("opening", total=None)
+        options = r.reading(
+            src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
+            bipartite=bipartite, relabel=relabel, nodes=nodes,
+        )  # fmt: skip
+        import_events(
+            file,
+            store,
+            **options,
+            watch=lambda what, done, total: bar.update(
+                task, description=what, completed=done, total=total
+            ),
+        )
+        bar.update(task, description="indexing", completed=0, total=None)
+        store_index(store)
+    seconds = time.perf_counter() - begun
+    stream = read_events(store)
+    size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
+    if as_json:
+        facts = {"events": len(stream), "nodes": stream.num_nodes, "bytes": size}
+        _show.json_out({**facts, "seconds": round(seconds, 3)})
+        return
+    rate = len(stream) / max(seconds, 1e-9)
+    _show.out(
+        f"{store}: {len(stream):,} events, {stream.num_nodes:,} nodes, {size / 1e6:,.1f} MB; "
+        f"{seconds:.1f} s, {rate:,.0f} events/s"
+    )
