@@ -18,7 +18,7 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(name, tmp_path):
     """Killed in the middle of the second epoch, and once more a little further on."""
     runs.start(name, tmp_path / "whole")
     folder = tmp_path / "killed"
-    for after in (11, 7) if name.startswith("link") else (14, 8):
+    for after in (11, 7) if name.startswith("link") else (17, 8):
         killed = subprocess.run(
             [sys.executable, runs.__file__, name, str(folder), str(after)],
             env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
