@@ -61,7 +61,7 @@ def test_links_equal_those_of_pyg(stream, neighbors, at, float64):
     mixer.head_norm, mixer.head_lin = model.mixer.norm, model.head
 
     view = view_of(model, stream, PAIRS, at)
-    own = model.head(model.mixer(model.links(view)))
+    own = model.head(model.mixer(model.links(view, 0, view.asked)))
     edges, t, msg = both_ways(stream, at)
     now = torch.full((NODES,), float(stream.t[at]))
     expected = reference(edges, msg, t.double(), now)
@@ -84,7 +84,7 @@ def test_neighbours_equal_those_of_pyg(stream, window, at, float64):
 def test_the_embedding_adds_both_encoders(stream, float64):
     model = made()
     view = view_of(model, stream, PAIRS, 50)
-    links = model.head(model.mixer(model.links(view)))
+    links = model.head(model.mixer(model.links(view, 0, view.asked)))
     expected = links + model.neighborhood(view) @ model.node_head.weight.T
     torch.testing.assert_close(model.embed(model.init_state(), view), expected)
 

@@ -46,6 +46,10 @@ class Walks:
         steps: int = self.event.shape[2]
         return steps
 
+    def of(self, rows: NDArray[np.int64]) -> Walks:
+        """The walks of some of the nodes."""
+        return Walks(self.node[rows], self.event[rows], self.length[rows])
+
 
 @dataclass(frozen=True)
 class CausalWalks:

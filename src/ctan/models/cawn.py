@@ -14,7 +14,7 @@ from ctan.arrays import IntArray
 from ctan.errors import CtanError, unknown_name
 from ctan.history import CausalWalks, Occurrences, Walks
 from ctan.models.base import Dims, PairEncoder
-from ctan.models.sequences import in_parts
+from ctan.models.sequences import in_parts, on
 from ctan.models.state import State
 from ctan.models.view import Events, Sees, View
 from ctan.nn import TimeEncoding
@@ -96,20 +96,22 @@ class CAWN(PairEncoder):
 
     def embed_pairs(self, state: State, view: View) -> tuple[Tensor, Tensor]:
         """Embeddings of the asked sources and destinations, ``[P, d]`` each."""
-        assert view.walks is not None
         device, walks = view.features.device, view.walks
-        seen, counts = anonymous(walks)
-        # The cell's map of its input is linear: what a node's own walks give is worked out once
-        # for each node, and what the other end adds is a row of a small table.
-        table = self.position_gates(_on(counts, device))
-        gates = self.told_gates(view, walks) + F.embedding(_on(seen.own(), device), table)
-        sizes = [1] + walks.steps * [self.walks]
-        own = [step.contiguous() for step in torch.split(gates, sizes, dim=1)]
-        alive = _on(_by_step(np.arange(walks.steps) < walks.length[..., None]), device)
+        assert walks is not None
 
-        def embed(src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
+        def embed(entries: IntArray, src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
+            there = walks.of(entries)
+            seen, counts = anonymous(there)
+            # The cell's map of its input is linear: what a node's own walks give is worked out
+            # once for each node, and what the other end adds is a row of a small table.
+            table = self.position_gates(on(counts, device))
+            gates = self.told_gates(view, entries, there)
+            gates = gates + F.embedding(on(seen.own(), device), table)
+            sizes = [1] + there.steps * [self.walks]
+            own = [step.contiguous() for step in torch.split(gates, sizes, dim=1)]
+            alive = on(_by_step(np.arange(there.steps) < there.length[..., None]), device)
             rows, others = np.concatenate([src, dst]), np.concatenate([dst, src])
-            at, met = _on(rows, device), _on(seen.across(rows, others), device)
+            at, met = on(rows, device), on(seen.across(rows, others), device)
             told = (
                 step.index_select(0, at) + F.embedding(other, table)
                 for step, other in zip(own, torch.split(met, sizes, dim=1), strict=True)
@@ -125,11 +127,12 @@ class CAWN(PairEncoder):
         share = counts.to(self.cell.weight_ih.dtype) / self.walks
         return F.linear(self.position(share), self.cell.weight_ih[:, : self.dim])
 
-    def told_gates(self, view: View, walks: Walks) -> Tensor:
-        """What the cell makes of times and features at the places of :func:`anonymous`."""
+    def told_gates(self, view: View, entries: IntArray, walks: Walks) -> Tensor:
+        """What the cell makes of times and features at the places of :func:`places`."""
         device, features = view.features.device, view.features
-        time = view.time[: view.asked]
-        event = _on(_by_step(walks.event), device)
+        assert view.hood.time is not None
+        time = on(view.hood.time[entries], device)
+        event = on(_by_step(walks.event), device)
         then = features.t[event]
         before = torch.cat([time[:, None, None].expand(-1, 1, then.size(2)), then[:, :-1]], dim=1)
         # The start of a walk is reached through no event, at the time of the question.
@@ -141,7 +144,7 @@ class CAWN(PairEncoder):
             node = places(walks)
             cut = np.repeat(view.hood.cut[: view.asked], node.shape[1])
             row = features.rows(np.maximum(node, 0).ravel(), cut).reshape(node.shape)
-            told.append(features.x[_on(row, device)].to(told[0].dtype))
+            told.append(features.x[on(row, device)].to(told[0].dtype))
         weight = self.cell.weight_ih[:, self.dim :]
         return F.linear(torch.cat(told, dim=-1), weight, self.cell.bias_ih)
 
@@ -222,7 +225,3 @@ def anonymous(walks: Walks) -> tuple[Occurrences, IntArray]:
 def _by_step(columns: np.ndarray) -> np.ndarray:
     """``[A, M, m]`` as ``[A, m, M]``."""
     return np.ascontiguousarray(columns.transpose(0, 2, 1))
-
-
-def _on(array: np.ndarray, device: torch.device) -> Tensor:
-    return torch.from_numpy(array).to(device, non_blocking=True)

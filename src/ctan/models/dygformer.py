@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from ctan.arrays import IntArray
 from ctan.history import Occurrences
 from ctan.models.base import Dims, PairEncoder
-from ctan.models.sequences import Sequences, in_parts
+from ctan.models.sequences import Sequences, in_parts, on
 from ctan.models.state import State
 from ctan.models.view import Events, Sees, View
 from ctan.nn import CooccurrenceEncoding, TimeEncoding, TransformerBlock
@@ -92,25 +92,25 @@ class DyGFormer(PairEncoder):
 
     def embed_pairs(self, state: State, view: View) -> tuple[Tensor, Tensor]:
         """Embeddings of the asked sources and destinations, ``[P, d]`` each."""
-        sequences = Sequences.of(view)
-        # What depends on one node alone is worked out once for each, before pairs are formed.
-        channels, filled = self.channels(sequences)
-        places, device = sequences.node.shape[1], view.features.device
-        there = np.arange(places) < sequences.count[:, None]
-        seen = Occurrences.of(sequences.node, there, np.ones(places, np.int64))
-        own = seen.own()
-        spare = filled.size(1) * self.patch - places
+        device = view.features.device
 
-        def tokens(rows: IntArray, others: IntArray) -> Tensor:
-            counts = np.stack([own[rows], seen.across(rows, others)], axis=-1)
-            counted = torch.from_numpy(np.pad(counts, ((0, 0), (0, spare), (0, 0)))).to(device)
-            return torch.cat(
-                [channels[_on(rows, device)], self.cooccurrence(counted, places)], dim=-1
-            )
+        def embed(entries: IntArray, src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
+            sequences = Sequences.of(view, entries)
+            # What depends on one node alone is worked out once for each, before pairs are formed.
+            channels, filled = self.channels(sequences)
+            places = sequences.node.shape[1]
+            there = np.arange(places) < sequences.count[:, None]
+            seen = Occurrences.of(sequences.node, there, np.ones(places, np.int64))
+            own, spare = seen.own(), filled.size(1) * self.patch - places
 
-        def embed(src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
-            present = torch.cat([filled[_on(src, device)], filled[_on(dst, device)]], dim=1)
+            def tokens(rows: IntArray, others: IntArray) -> Tensor:
+                counts = np.stack([own[rows], seen.across(rows, others)], axis=-1)
+                counts = np.pad(counts, ((0, 0), (0, spare), (0, 0)))
+                shared = self.cooccurrence(on(counts, device), most=places)
+                return torch.cat([channels.index_select(0, on(rows, device)), shared], dim=-1)
+
             h = torch.cat([tokens(src, dst), tokens(dst, src)], dim=1)
+            present = torch.cat([filled[on(src, device)], filled[on(dst, device)]], dim=1)
             for layer in self.blocks:
                 block = cast(TransformerBlock, layer)
                 h = block(h, block.remember(h), present)
@@ -147,7 +147,3 @@ class DyGFormer(PairEncoder):
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
         """Nothing to remember: the index knows the events."""
         return state
-
-
-def _on(rows: IntArray, device: torch.device) -> Tensor:
-    return torch.from_numpy(rows).to(device, non_blocking=True)

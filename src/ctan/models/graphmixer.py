@@ -15,6 +15,9 @@ from ctan.models.state import State
 from ctan.models.view import Events, Sees, View
 from ctan.nn import FixedTimeEncoding, Mixer
 
+#: Entries that are mixed at once.
+ENTRIES_AT_ONCE = 8192
+
 
 class GraphMixer(NodeEncoder):
     r"""GraphMixer, arXiv 2302.11636.
@@ -84,17 +87,22 @@ class GraphMixer(NodeEncoder):
 
     def embed(self, state: State, view: View) -> Tensor:
         """Links and neighbours of the asked entries, ``[asked, d]``."""
-        z: Tensor = self.head(self.mixer(self.links(view)))
+        # A few at a time: a thousand candidates for each event are many entries.
+        parts = range(0, max(1, view.asked), ENTRIES_AT_ONCE)
+        z: Tensor = self.head(
+            torch.cat([self.mixer(self.links(view, i, i + ENTRIES_AT_ONCE)) for i in parts])
+        )
         if self.node_head is not None:
             z = z + self.node_head(self.neighborhood(view))
         return z
 
-    def links(self, view: View) -> Tensor:
-        """The projected tokens of the latest links, ``[asked, K, d]``."""
-        token = self.time(view.time[: view.asked, None] - view.edge_time)
-        if view.msg is not None:
-            token = torch.cat([token, view.msg.to(token.dtype)], dim=-1)
-        token = self.project(token) * view.present[..., None]
+    def links(self, view: View, start: int, stop: int) -> Tensor:
+        """The projected tokens of the latest links of some asked entries, ``[asked, K, d]``."""
+        event = view.event[start:stop]
+        token = self.time(view.time[: view.asked][start:stop, None] - view.features.t[event])
+        if view.features.msg is not None:
+            token = torch.cat([token, view.features.msg[event].to(token.dtype)], dim=-1)
+        token = self.project(token) * view.present[start:stop, :, None]
         # A view is only as wide as its longest history; the mixer has a place for each of K links.
         return F.pad(token, (0, 0, 0, self.neighbors - token.size(1)))
 

@@ -1,4 +1,4 @@
-"""Histories as sequences: what DyGFormer and TCL read of each asked node."""
+"""Histories as sequences, and pairs a few at a time: what the pair encoders share."""
 
 from __future__ import annotations
 
@@ -36,43 +36,53 @@ class Sequences:
     x: Tensor | None
 
     @classmethod
-    def of(cls, view: View) -> Sequences:
-        """Read the sequences of a view's asked entries, one hop deep."""
-        own = np.arange(view.asked)[:, None]
-        entry = np.concatenate([own, view.hood.slot], axis=1)
-        present = F.pad(view.present, (1, 0), value=True)
-        elapsed = F.pad(view.time[: view.asked, None] - view.edge_time, (1, 0))
-        dtype = torch.get_default_dtype()
+    def of(cls, view: View, entries: IntArray) -> Sequences:
+        """Read the sequences of asked ``entries [A]`` of a view that is one hop deep."""
+        hood, features = view.hood, view.features
+        assert hood.time is not None
+        device, dtype = features.device, torch.get_default_dtype()
+        node = hood.node[np.concatenate([entries[:, None], hood.slot[entries]], axis=1)]
+        count = hood.count[entries] + 1
+        places = torch.arange(node.shape[1], device=device)
+        present = places < on(count, device)[:, None]
+        event = on(hood.event[entries], device)
+        elapsed = F.pad(on(hood.time[entries], device)[:, None] - features.t[event], (1, 0))
         msg, x = None, None
-        if view.msg is not None:
-            msg = F.pad(view.msg.to(dtype), (0, 0, 1, 0)) * present[..., None]
-        if view.x is not None:
-            at = torch.from_numpy(entry).to(view.features.device, non_blocking=True)
-            x = view.x[at].to(dtype) * present[..., None]
-        count = view.hood.count[: view.asked] + 1
-        return cls(view.nodes[entry], count, present, elapsed * present, msg, x)
+        if features.msg is not None:
+            msg = F.pad(features.msg[event].to(dtype), (0, 0, 1, 0)) * present[..., None]
+        if features.x is not None:
+            x = features.x[on(node, device)].to(dtype) * present[..., None]
+        return cls(node, count, present, elapsed * present, msg, x)
 
 
 def in_parts(
-    embed: Callable[[IntArray, IntArray], tuple[Tensor, Tensor]],
+    embed: Callable[[IntArray, IntArray, IntArray], tuple[Tensor, Tensor]],
     pairs: tuple[IntArray, IntArray],
     size: int,
 ) -> tuple[Tensor, Tensor]:
     """Embed pairs a few at a time: a thousand candidates then cost no more memory than a few.
 
     Args:
-        embed: embeddings ``[p, d]`` of sources and destinations, given the entries of both.
+        embed: given the distinct entries of some pairs, and the rows among these of their sources
+            and destinations, the embeddings ``[p, d]`` of both.
         pairs: the entries of all sources and destinations, ``[P]`` each.
         size: pairs at a time.
 
     Example:
-        >>> embed = lambda src, dst: (torch.from_numpy(src), torch.from_numpy(dst))
-        >>> in_parts(embed, (np.arange(3), np.arange(3) + 5), size=2)
-        (tensor([0, 1, 2]), tensor([5, 6, 7]))
+        >>> def embed(entries, src, dst):
+        ...     return torch.from_numpy(entries[src]), torch.from_numpy(entries[dst])
+        >>> in_parts(embed, (np.array([0, 0, 3]), np.array([7, 5, 0])), size=2)
+        (tensor([0, 0, 3]), tensor([7, 5, 0]))
     """
-    src, dst = pairs
-    if len(src) <= size:
-        return embed(src, dst)
-    parts = [embed(src[i : i + size], dst[i : i + size]) for i in range(0, len(src), size)]
+    parts = []
+    for start in range(0, max(1, len(pairs[0])), size):
+        src, dst = (ends[start : start + size] for ends in pairs)
+        entries, row = np.unique(np.concatenate([src, dst]), return_inverse=True)
+        parts.append(embed(entries, row[: len(src)], row[len(src) :]))
     z_src, z_dst = zip(*parts, strict=True)
     return torch.cat(z_src), torch.cat(z_dst)
+
+
+def on(array: np.ndarray, device: torch.device) -> Tensor:
+    """An array of the CPU on a device."""
+    return torch.from_numpy(array).to(device, non_blocking=True)

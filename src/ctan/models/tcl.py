@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from ctan.arrays import IntArray
 from ctan.models.base import Dims, PairEncoder
-from ctan.models.sequences import Sequences, in_parts
+from ctan.models.sequences import Sequences, in_parts, on
 from ctan.models.state import State
 from ctan.models.view import Events, Sees, View
 from ctan.nn import TimeEncoding, TransformerBlock
 
-#: Pairs that look across at once.
+#: Pairs embedded at once.
 PAIRS_AT_ONCE = 2048
 
 
@@ -83,24 +84,24 @@ class TCL(PairEncoder):
 
     def embed_pairs(self, state: State, view: View) -> tuple[Tensor, Tensor]:
         """Embeddings of the asked sources and destinations, ``[P, d]`` each."""
-        sequences = Sequences.of(view)
-        present = sequences.present
-        h = self.streams(sequences)
-        keys, values = self.cross.remember(h)
-        node = h[:, :1]
+        device = view.features.device
 
-        def embed(src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
-            ends = [torch.from_numpy(rows).to(h.device, non_blocking=True) for rows in (src, dst)]
-            own, other = torch.cat(ends), torch.cat(ends[::-1])
+        def embed(entries: IntArray, src: IntArray, dst: IntArray) -> tuple[Tensor, Tensor]:
+            sequences = Sequences.of(view, entries)
+            h = self.streams(sequences)
+            own = on(np.concatenate([src, dst]), device)
+            other = on(np.concatenate([dst, src]), device)
+            keys, values = self.cross.remember(h)
             memory = keys.index_select(0, other), values.index_select(0, other)
-            z = self.cross(node.index_select(0, own), memory, present.index_select(0, other))
+            present = sequences.present.index_select(0, other)
+            z = self.cross(h[:, :1].index_select(0, own), memory, present)
             z_src, z_dst = self.out(z[:, 0]).chunk(2)
             return z_src, z_dst
 
         return in_parts(embed, view.pairs, PAIRS_AT_ONCE)
 
     def streams(self, sequences: Sequences) -> Tensor:
-        """The tokens of each asked entry after self-attention, ``[A, S, d]``."""
+        """The tokens of each sequence after self-attention, ``[A, S, d]``."""
         told = [self.time(self.dims.standardise(sequences.elapsed))]
         told += [given for given in (sequences.x, sequences.msg) if given is not None]
         places = sequences.present.size(1)
