@@ -33,8 +33,8 @@ def protocol_from(start: Any, pairs: Iterable[str], batch_size: int | None, **sh
     """The protocol ``start`` with the fields that were given, as pairs or by their own flags.
 
     Args:
-        start: where to start from.
-        pairs: ``key=value``.
+        start: where to start from, unless ``pairs`` name a protocol.
+        pairs: ``key=value``, and at most one name of a protocol, such as ``paper-link``.
         batch_size: events, or graphs where the split is by graph.
         short: fields with a flag of their own; None where it was not given.
 
@@ -43,7 +43,14 @@ def protocol_from(start: Any, pairs: Iterable[str], batch_size: int | None, **sh
         >>> protocol_from(Protocol(), ["split=graph"], 64, lr=0.1).graph_batch
         64
     """
-    given = typed(pairs, protocol_types(), "protocol field", "--protocol")
+    from ctan.tasks import preset
+
+    names = [pair for pair in pairs if "=" not in pair]
+    if len(names) > 1:
+        raise CtanError(f"--protocol {' and '.join(names)}: name one, and key=value for the rest.")
+    start = preset(names[0]) if names else start
+    rest = [pair for pair in pairs if "=" in pair]
+    given = typed(rest, protocol_types(), "protocol field", "--protocol")
     by_graph = given.get("split", start.split) == "graph"
     short["graph_batch" if by_graph else "batch_size"] = batch_size
     short = {name: value for name, value in short.items() if value is not None}

@@ -13,6 +13,7 @@ from ctan.cli.data import data_app
 from ctan.cli.demo import demo
 from ctan.cli.evaluate import evaluate
 from ctan.cli.models import models_app
+from ctan.cli.replays import embed, prequential
 from ctan.cli.reproduce import reproduce_app
 from ctan.cli.study import study_app
 from ctan.cli.train import train
@@ -27,6 +28,8 @@ app = typer.Typer(
 )
 app.command()(train)
 app.command()(evaluate)
+app.command()(embed)
+app.command()(prequential)
 app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")
 app.add_typer(reproduce_app, name="reproduce")
