@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,10 +23,15 @@ class SlowCTAN:
 
     def __init__(self, model: CTAN, readout: Readout, stream: EventStream) -> None:
         self.model, self.readout, self.stream = model, readout, stream
-        weight = model.time.linear.weight
-        self.h = {u: weight.new_zeros(model.dim) for u in range(stream.num_nodes)}
-        self.last = {u: stream.t[0].item() for u in self.h}
+        self.h: dict[int, Tensor] = {}
+        self.last: dict[int, float] = {}
+        self.reset()
         self.known: dict[tuple[int, int], list[tuple[int, int]]] = {}
+
+    def reset(self) -> None:
+        zero = torch.zeros(self.model.dim)
+        self.h = dict.fromkeys(range(self.stream.num_nodes), zero)
+        self.last = dict.fromkeys(self.h, self.stream.t[0].item())
 
     # What a node sees.
 
@@ -129,9 +136,17 @@ class SlowCTAN:
         return read.final.weight @ torch.relu(hidden) + read.final.bias
 
     def play(
-        self, batch: Batch, asked: list[Pairs], observe_first: bool, observed: bool
+        self,
+        batch: Batch,
+        asked: list[Pairs],
+        observe_first: bool,
+        observed: bool,
+        storing: AbstractContextManager[Any] | None = None,
     ) -> list[Tensor]:
-        """The scores of what is asked of each event of a batch; the state moves on."""
+        """The scores of what is asked of each event of a batch; the state moves on.
+
+        What is stored is computed within `storing` (with gradients, or without).
+        """
         events = [int(e) for e in batch.events]
         cut, after = (
             {e: int(c) if isinstance(c, int) else int(c[i]) for i, e in enumerate(events)}
@@ -154,12 +169,13 @@ class SlowCTAN:
             for u, v in pairs:
                 z = [self.embed(node, cut[e], t[e], alone) for node in (u, v)]
                 scores.append(self.score(*z))
-        if observed:
-            self.observe(after, t, lambda touched: lambda v, own: v in touched)
-        elif self.model.update == "ball":
-            self.observe(cut, t, lambda touched: lambda v, own: v in touched)
-        else:
-            self.observe(cut, t, lambda touched: alone)
+        with storing or nullcontext():
+            if observed:
+                self.observe(after, t, lambda touched: lambda v, own: v in touched)
+            elif self.model.update == "ball":
+                self.observe(cut, t, lambda touched: lambda v, own: v in touched)
+            else:
+                self.observe(cut, t, lambda touched: alone)
         return scores
 
     def observe(

@@ -71,6 +71,13 @@ def settings() -> dict[str, Setting]:
     return {setting.name: setting for setting in found}
 
 
+def shorter(setting: Setting, events: int, protocol: dict[str, Any]) -> Setting:
+    """The same road over the first events only, under a changed protocol."""
+    return replace(
+        setting, stream=setting.stream[:events], protocol=setting.protocol.with_(**protocol)
+    )
+
+
 class Frozen(Task):
     """Asks of each event what was fixed beforehand, whatever the event has become since."""
 
