@@ -68,13 +68,13 @@ class CTAN(nn.Module):
 
 
 class GraphAttention(nn.Module):
-    """PyG's TGN embedding: one TransformerConv with two heads."""
+    """PyG's TGN embedding: one TransformerConv with two heads of ``dim`` units side by side."""
 
     def __init__(self, dim: int, msg_dim: int, time: nn.Module) -> None:
         super().__init__()
         self.time = time
         edge_dim = msg_dim + time.out_channels
-        self.conv = TransformerConv(dim, dim // 2, heads=2, dropout=0.1, edge_dim=edge_dim)
+        self.conv = TransformerConv(dim, dim, heads=2, dropout=0.1, edge_dim=edge_dim)
 
     def forward(
         self, x: Tensor, last: Tensor, edge_index: Tensor, t: Tensor, msg: Tensor
@@ -152,11 +152,11 @@ def tgn_epoch(
     """A function that trains PyG's TGN for one epoch and returns the last loss."""
     msg_dim = stream.msg.size(1)
     memory = TGNMemory(
-        stream.nodes, msg_dim, dim, dim,
-        message_module=IdentityMessage(msg_dim, dim, dim),
+        stream.nodes, msg_dim, dim, 16,
+        message_module=IdentityMessage(msg_dim, dim, 16),
         aggregator_module=LastAggregator(),
     )  # fmt: skip
-    gnn, predictor = GraphAttention(dim, msg_dim, memory.time_enc), LinkPredictor(dim)
+    gnn, predictor = GraphAttention(dim, msg_dim, memory.time_enc), LinkPredictor(2 * dim)
     parameters = {*memory.parameters(), *gnn.parameters(), *predictor.parameters()}
     optimiser = torch.optim.Adam(parameters, lr=1e-4)
     loader = LastNeighborLoader(stream.nodes, size=neighbors)

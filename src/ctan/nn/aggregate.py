@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from ctan.errors import unknown_name
 from ctan.nn import kernels
 from ctan.nn.edges import Incoming
+from ctan.nn.linear import Linear
 
 
 class Attention(nn.Module):
@@ -57,7 +58,7 @@ class Attention(nn.Module):
             raise ValueError(f"dim {dim} is not divisible by {heads} heads")
         self.dim, self.edge_dim, self.heads, self.dropout = dim, edge_dim, heads, dropout
         self.in_dim = dim if in_dim is None else in_dim
-        self.query = nn.Linear(self.in_dim, dim)
+        self.query = Linear(self.in_dim, dim)
         self.key = nn.Linear(self.in_dim, dim)
         self.value = nn.Linear(self.in_dim, dim)
         self.edge = nn.Linear(edge_dim, dim, bias=False) if edge_dim else None

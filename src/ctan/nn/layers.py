@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from ctan.errors import unknown_name
 from ctan.nn.aggregate import Attention
 from ctan.nn.edges import Incoming
+from ctan.nn.linear import Linear
 
 
 class AttentionLayer(nn.Module):
@@ -45,7 +46,7 @@ class AttentionLayer(nn.Module):
         super().__init__()
         self.out_dim = heads * dim
         self.phi = Attention(self.out_dim, edge_dim, heads, dropout, in_dim)
-        self.own = nn.Linear(in_dim, self.out_dim)
+        self.own = Linear(in_dim, self.out_dim)
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
         """The next states ``[T, heads * dim]`` of the first ``T`` rows of ``h``."""
@@ -74,8 +75,8 @@ class SumLayer(nn.Module):
     def __init__(self, in_dim: int, dim: int, edge_dim: int) -> None:
         super().__init__()
         self.out_dim = dim
-        self.gather = nn.Linear(in_dim + edge_dim, dim, bias=False)
-        self.merge = nn.Linear(in_dim + dim, dim)
+        self.gather = Linear(in_dim + edge_dim, dim, bias=False)
+        self.merge = Linear(in_dim + dim, dim)
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
         """The next states ``[T, dim]`` of the first ``T`` rows of ``h``."""

@@ -6,7 +6,7 @@ multiplies by :math:`\epsilon V E`, with E the state part of :math:`\psi`; the a
 meets the passing signal, only the node's own. What becomes of a signal over many hops is decided by
 the gain :math:`g` of that product:
 
-- ``default``: torch's own draw; :math:`g` is about 0.6 and signals die out.
+- ``default``: torch's own draw; :math:`g` is about 0.35 and signals die out.
 - ``isometric``: E the identity, V orthogonal: :math:`\epsilon V E` keeps directions apart and, at
   :math:`\epsilon = 1`, lengths as they are, a linear memory of at most d past inputs.
 - ``latching``: E the identity, V = (gain / epsilon) I, no biases: each coordinate is bistable. It

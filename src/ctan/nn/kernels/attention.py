@@ -21,6 +21,7 @@ from torch.autograd.function import once_differentiable
 
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels._neighbors import attend_backward, attend_forward
+from ctan.nn.kernels.products import linear
 
 
 def usable(*tensors: Tensor | None) -> bool:
@@ -159,13 +160,13 @@ def attend(
     """
     if edge is not None:
         key, value = torch.cat([key, edge], dim=1), torch.cat([value, edge], dim=1)
-    per_head, width = q.size(1) // heads, key.size(1)
-    split = q.view(len(q), heads, per_head).transpose(0, 1)
-    query = torch.bmm(split, key.view(heads, per_head, width))
+    # Head by head: a batched product would not take the fast road of `linear`.
+    each = q.size(1) // heads
+    parts = zip(q.split(each, 1), key.split(each), strict=True)
+    query = torch.stack([linear(part, rows.T) for part, rows in parts])
     pooled, mass = _Pool.apply(  # type: ignore[no-untyped-call]
         query, h, edges.table, edges.attr, edges, keep
     )
-    out = torch.bmm(pooled, value.view(heads, per_head, width).transpose(1, 2))
-    out = out + mass.unsqueeze(-1) * value_bias.view(heads, 1, per_head)
-    joined: Tensor = out.transpose(0, 1).reshape(q.shape)
-    return joined
+    rows = zip(pooled, value.split(each), strict=True)
+    out = torch.cat([linear(part, weight) for part, weight in rows], dim=1)
+    return out + mass.T.repeat_interleave(each, dim=1) * value_bias
