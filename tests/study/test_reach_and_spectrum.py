@@ -129,3 +129,11 @@ def test_an_event_is_the_step_after_psi(psi):
     else:
         assert np.abs(found.event).max() < np.abs(found.step).max()
         assert found.growth == pytest.approx(np.abs(found.event).max())
+
+
+def test_a_node_that_met_itself_is_varied_apart_from_itself_as_a_neighbour():
+    """0 --- 1 and a loop at 1: the neighbours are held fixed, the node's own copy among them."""
+    x, msg = np.ones((2, 1), np.float32), np.ones((2, 1), np.float32)
+    stream = EventStream.from_arrays(src=[0, 1], dst=[1, 1], t=[0, 1], x=x, msg=msg)
+    found = spectrum(ctan(gamma=0.25), stream, step=1)
+    np.testing.assert_allclose(found.field.real, -0.25, atol=1e-10)

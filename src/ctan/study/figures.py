@@ -91,7 +91,7 @@ def draw_signals(
             axis.set_yscale("log")
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", frameon=False,
-        ncols=min(4, len(signals)), fontsize=9,
+        ncols=min(5, len(signals)), fontsize=9,
     )  # fmt: skip
     save(figure, path)
 

@@ -1,0 +1,73 @@
+"""`ctan study ...`: thin commands over the functions tested beside this file."""
+
+import json
+
+import pytest
+
+from ctan.cli import main
+from ctan.study import sensitivity
+from ctan.tasks import Protocol
+from ctan.training import fit, open_data
+
+
+@pytest.fixture
+def study(capfd):
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main(["study", *map(str, arguments)])
+        said = capfd.readouterr()
+        return int(end.value.code or 0), said.out, said.err
+
+    return run
+
+
+def test_sensitivity_and_retention_give_curves_and_a_figure(study, tmp_path):
+    picture = tmp_path / "curve.png"
+    code, out, _ = study("sensitivity", "--hops", 3, "-o", "dim=4", "--json", "--out", picture)
+    assert code == 0
+    assert json.loads(out)["hops"] == [1, 2, 3]
+    assert picture.stat().st_size > 0
+    code, out, _ = study("retention", "--events", 2, "-m", "jodie", "-o", "dim=4")
+    assert code == 0
+    assert "difference" in out
+
+
+def test_spectrum_names_the_bound_and_what_exceeds_it(study):
+    _, out, _ = study("spectrum", "-o", "dim=30", "-o", "epsilon=1.0", "--json")
+    facts = json.loads(out)
+    assert facts["fastest frequency"] > facts["stable up to"] == pytest.approx(0.19**0.5)
+    _, out, _ = study("spectrum", "-o", "dim=8", "-o", "solver=cayley")
+    assert "stable up to: inf" in out
+
+
+def test_reach_compares_theory_and_measurement(study):
+    _, out, _ = study("reach", "--hops", 3, "-o", "dim=6", "--json")
+    assert json.loads(out) == {"theory": [0, 0, 1, 2], "measured": [0, 0, 1, 2]}
+
+
+def test_a_trained_run_is_studied_with_its_own_weights(study, tmp_path):
+    stream, data = open_data("t-pathgraph", {"length": 3, "graphs": 20})
+    run = fit(
+        stream,
+        task="sequence",
+        options={"dim": 4},
+        protocol=Protocol(split="graph", epochs=2, lr=0.1),
+        folder=tmp_path / "run",
+        data=data,
+    )
+    code, out, _ = study("sensitivity", "--hops", 2, "--run", tmp_path / "run", "--json")
+    assert code == 0
+    expected = sensitivity(run.stage.predictor.model, 2)
+    assert json.loads(out)["difference"] == pytest.approx(expected.difference.tolist())
+    code, _, err = study("sensitivity", "--run", tmp_path / "run", "-o", "dim=4")
+    assert code == 2
+    assert "--option and --run" in err
+
+
+def test_mistakes_are_named(study):
+    code, _, err = study("sensitivity", "-m", "ctna")
+    assert code == 2
+    assert "ctan" in err
+    code, _, err = study("sensitivity", "-m", "jodie", "-o", "gamma=1")
+    assert code == 2
+    assert "gamma" in err
