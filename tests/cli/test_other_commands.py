@@ -46,7 +46,7 @@ def test_demo(ctan):
     )
     assert result.code == 0, result.err
     assert len(result.err.splitlines()) == 8  # two lengths of two seeds and two baselines
-    assert "CTAN, paper   100.00 ± 0.00" in result.out
+    assert "100.00±0.00" in result.out
     assert "Report: here/report.html" in result.out
     page = Path("here/report.html").read_text()
     assert "data:image/png;base64," in page

@@ -48,7 +48,8 @@ class RunProgress:
         )
         self._task = self._bar.add_task("preparing", total=None, speed="")
         now = time.perf_counter()
-        self._epoch_from, self._shown = now, now
+        self._started = self._epoch_from = self._shown = now
+        self._epochs_seen = 0
         self._phase: tuple[str, int] | None = None
         self._phase_from, self._done_before = now, 0
         self._epoch_seconds = 0.0
@@ -62,9 +63,11 @@ class RunProgress:
 
     def tick(self, tick: Tick) -> None:
         """A batch was played."""
+        now = time.perf_counter()
+        if self._header:  # the first batch: the clock starts
+            self._started = self._epoch_from = now
         while self._header:
             say(self._header.pop(0), "dim")
-        now = time.perf_counter()
         if self._phase != (tick.phase.name, tick.phase.epoch):
             self._phase = (tick.phase.name, tick.phase.epoch)
             # The first batch of a phase also pays for what is prepared once: it starts the clock.
@@ -85,14 +88,16 @@ class RunProgress:
     def epoch(self, record: dict[str, Any]) -> None:
         """An epoch is finished."""
         now = time.perf_counter()
-        self._epoch_seconds, self._epoch_from = now - self._epoch_from, now
+        took, self._epoch_from = now - self._epoch_from, now
+        self._epochs_seen += 1
+        self._epoch_seconds = (now - self._started) / self._epochs_seen
         width = len(str(self.epochs))
         measured = "  ".join(f"{name} {value:.4f}" for name, value in record.get("val", {}).items())
         line = f"epoch {record['epoch'] + 1:>{width}}/{self.epochs}   loss {record['loss']:.4f}"
         if "lr" not in record:  # a model without weights is only measured
             line, self.epochs = "nothing to train", record["epoch"] + 1
         line += f"   val {measured}" if measured else ""
-        line += f"   {duration(self._epoch_seconds)}"
+        line += f"   {duration(took)}"
         left = (self.epochs - record["epoch"] - 1) * self._epoch_seconds
         # The bar says how long it will take, where there is one.
         say(line + (f", {duration(left)} left" if left and not notes.is_terminal else ""))

@@ -70,7 +70,9 @@ def results_out(results: dict[str, Any], epochs: int) -> None:
 
 def _stdout() -> Console:
     # Made when it is used: what stdout is may change (in tests, and where it is redirected).
-    return Console(highlight=False)
+    console = Console(highlight=False)
+    # A file has no width of its own; tables in it are not broken.
+    return console if console.is_terminal else Console(highlight=False, width=160)
 
 
 def _finite(value: Any) -> Any:

@@ -24,7 +24,7 @@ _BASELINES = ("jodie", "tgat")
 def demo(
     out: Annotated[Path, Option(help="Folder of the report.")] = Path("runs/demo"),
     seeds: Annotated[int, Option(help="Seeds of CTAN; the baselines get one.", min=1)] = 3,
-    lengths: Annotated[str, Option(help="Nodes in a path, several.")] = "3,5,9,20",
+    lengths: Annotated[str, Option(help="Nodes in a path, several.")] = "3,5,7,9,15,20",
     epochs: Annotated[int, Option(help="Of every run.", min=1)] = 60,
     graphs: Annotated[int, Option(help="Paths of each length.", min=20)] = 1000,
     workers: Annotated[
@@ -104,7 +104,10 @@ def _report(out: Path, outcomes: list[Outcome], lengths: list[int], seconds: flo
     page = out / "report.html"
     page.write_text(report.page("CTAN on T-PathGraph", parts))
 
-    _show.table_out("test accuracy on T-PathGraph (%)", ["length", *both.columns], both.lines())
+    # Lengths as rows: the lines are then short enough for any terminal.
+    columns = ["length", *(name.replace(", ", "\n") for name in both.rows)]
+    lines = [[cell.replace(" ± ", "±") for cell in line] for line in both.transposed().lines()]
+    _show.table_out("test accuracy on T-PathGraph (%)", columns, lines)
     _show.out(f"\n{recipe}")
     longest = [o for o in outcomes if o.job.model == "ctan" and o.job.length == lengths[-1]]
     found = ", ".join(f"{o.accuracy:.2f}" for o in sorted(longest, key=lambda o: o.job.seed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -43,28 +44,36 @@ def accuracy_by_length(
     axes = figure.add_subplot()
     axes.axhline(chance, color="0.6", linewidth=1, zorder=0)
     axes.annotate(
-        "guessing", (1, chance), xycoords=("axes fraction", "data"), xytext=(-4, 4),
-        textcoords="offset points", ha="right", color="0.45", fontsize=9,
+        "guessing", (0, chance), xycoords=("axes fraction", "data"), xytext=(4, -4),
+        textcoords="offset points", va="top", color="0.45", fontsize=9,
     )  # fmt: skip
     for number, row in enumerate(ours.rows):
         color = _COLORS[number % len(_COLORS)]
+        x, mean, std = _points(ours, row)
+        # The first is the broadest, so that it shows where others lie upon it.
+        axes.errorbar(
+            x, mean, yerr=std if any(std) else None, color=color, label=f"{row}, here",
+            marker=_MARKERS[number % len(_MARKERS)], markersize=6 if number else 10,
+            linewidth=1.6 if number else 4, capsize=3, zorder=3 + number,
+        )  # fmt: skip
         if paper is not None and row in paper.rows:
             x, mean, _ = _points(paper, row)
-            axes.plot(x, mean, "--", linewidth=1.3, alpha=0.75, label=f"{row}, paper", color=color)
-        x, mean, std = _points(ours, row)
-        axes.errorbar(
-            x, mean, yerr=std, marker=_MARKERS[number % len(_MARKERS)], markersize=6,
-            linewidth=2, capsize=3, label=f"{row}, here", color=color,
-        )  # fmt: skip
+            axes.plot(x, mean, "--", linewidth=1.3, color=color, label=f"{row}, paper", zorder=2)
     axes.set_xlabel("nodes in a path")
     axes.set_ylabel("test accuracy (%)")
     axes.set_ylim(38, 103)
     axes.set_xticks(sorted({int(c) for t in (ours, paper) if t is not None for c in t.columns}))
     axes.grid(axis="y", color="0.92")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, ncols=len(ours.rows), loc="upper center", bbox_to_anchor=(0.5, 1.17))
+    handles, labels = axes.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda i: (ours.rows.index(labels[i].split(",")[0]), i))
+    axes.legend(
+        [handles[i] for i in order], [labels[i] for i in order], frameon=False,
+        ncols=len(ours.rows), loc="upper center", bbox_to_anchor=(0.5, 1.17),
+    )  # fmt: skip
     if caption:
-        figure.supxlabel(caption, fontsize=8, color="0.35", x=0.01, ha="left")
+        lines = [fill(line, 120) for line in caption.split("\n")]
+        figure.supxlabel("\n".join(lines), fontsize=7.5, color="0.35", x=0.01, ha="left")
     figure.savefig(path, dpi=160)
 
 

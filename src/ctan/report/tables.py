@@ -73,6 +73,16 @@ class Table:
         """All rows as text, the row's name first."""
         return [[row, *(self.text(row, column) for column in self.columns)] for row in self.rows]
 
+    def transposed(self) -> Table:
+        """Rows and columns exchanged.
+
+        Example:
+            >>> Table(["CTAN"], ["3"], {("CTAN", "3"): Cell(1.0)}).transposed().lines()
+            [['3', '1.00']]
+        """
+        cells = {(column, row): cell for (row, column), cell in self.cells.items()}
+        return Table(self.columns, self.rows, cells, self.caption)
+
     def markdown(self, corner: str = "") -> str:
         """The table in Markdown.
 
