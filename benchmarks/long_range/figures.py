@@ -12,6 +12,7 @@ import torch
 from plans import BASELINES, CTAN, RECIPE
 
 from ctan.datasets import path_graphs
+from ctan.events import EventStream
 from ctan.models import Dims, Model, build
 from ctan.report import paper_table
 from ctan.study import Signal, reach, retention, sensitivity, spectrum, star
@@ -98,12 +99,15 @@ def retained(home: Path) -> None:
     models = {
         "CTAN, add": ctan(psi="add"),
         "CTAN, concat": ctan(),
-        "CTAN, concat, identity state part": ctan(**identity),
-        "CTAN, tanh_concat, identity state part": ctan(psi="tanh_concat", **identity),
+        "CTAN, concat, identity": ctan(**identity),
+        "CTAN, tanh_concat, identity": ctan(psi="tanh_concat", **identity),
         "CTAN, input_only": ctan(psi="input_only"),
         "JODIE": fresh("jodie", **BASELINES["jodie"]),
         "DyRep": fresh("dyrep", **BASELINES["dyrep"]),
         "TGN": fresh("tgn", **BASELINES["tgn"]),
+        # Without the echo of what the partners were told.
+        "CTAN, concat, identity, one neighbour": ctan(**identity, neighbors=1),
+        "the same, Cayley, γ = 0": ctan(**identity, neighbors=1, gamma=0.0, solver="cayley"),
     }
     curves = {
         name: retention(model, 40, graphs=GRAPHS, derivative_at=AT)
@@ -114,10 +118,10 @@ def retained(home: Path) -> None:
 
 def reached(home: Path) -> None:
     """A path built from its far end, then an event at every node that has to pass something on."""
-    from ctan.events import EventStream
-
     length, found = 12, {}
     x = np.random.default_rng(0).uniform(-1, 1, (length + 1, 1)).astype(np.float32)
+    # In single precision a difference sinks below the last bit after about nine hops.
+    torch.set_default_dtype(torch.float64)
     for steps in (1, 2, 3, 4):
         built = [(i, i + 1) for i in reversed(range(length))]
         relays = [(i, i) for i in range(steps, length + 1, steps)]
@@ -126,9 +130,10 @@ def reached(home: Path) -> None:
         torch.manual_seed(0)
         model = build(
             "ctan", Dims(length + 1, node_dim=1), dim=16, epsilon=1.0, psi="concat",
-            steps=steps, update="ball", init="isometric",
+            steps=steps, update="ball",
         )  # fmt: skip
         found[f"L = {steps}"] = reach(model, stream, source=0)
+    torch.set_default_dtype(torch.float32)
     draw_reach(home / "reach.png", found, since=length - 1)
 
 

@@ -65,6 +65,7 @@ PLANS: dict[str, list[Row]] = {
     "starts": [
         *(Row("ctan", ctan(i), (9, 20, 50)) for i in ("default", "bounded", "isometric")),
         *(Row("ctan", ctan(i), (100,), seeds=3) for i in ("default", "isometric")),
+        *(Row("ctan", ctan(i), (3, 15)) for i in ("default", "isometric")),
     ],
     # Where the theory puts the edge: the gain of a hop.
     "gain": [
