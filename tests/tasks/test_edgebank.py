@@ -125,6 +125,14 @@ def test_the_eight_windows_of_the_paper_on_wikipedia():
 
 
 @pytest.mark.data
+@needs["mooc"]
+def test_the_column_of_mooc_is_that_of_the_validation_part():
+    records = list(reproduce.edgebank("mooc", ROOT))
+    assert [record["val_auc"] for record in records] == [record["paper"] for record in records]
+    assert [record["equals_paper"] for record in records] == ["val_auc"] * 8
+
+
+@pytest.mark.data
 @needs["wikipedia"]
 def test_the_rows_of_tgbl_wiki_to_four_decimals():
     records = list(reproduce.edgebank("tgbl-wiki", ROOT))

@@ -43,17 +43,19 @@ def edgebank(
     if as_json:
         _show.json_out(records)
         return
+    columns = ["window", "visibility", "test", "validation", "paper", "leaderboard"]
     rows = [
         [
             f"{r['dataset']} {r['window']}",
             r["settings"]["visibility"],
             _value(r),
+            f"{r['val_auc']:.2f}" if "val_auc" in r else "",
             "" if r["paper"] is None else f"{r['paper']}",
             "" if r.get("leaderboard") is None else f"{r['leaderboard']}",
         ]
         for r in records
     ]
-    _show.table_out("EdgeBank", ["window", "visibility", "here", "paper", "leaderboard"], rows)
+    _show.table_out("EdgeBank", columns, rows)
     for protocol in dict.fromkeys(record["protocol"] for record in records):
         _show.out(protocol)
 

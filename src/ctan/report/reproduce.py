@@ -44,8 +44,9 @@ _RANKED = (
 def edgebank(name: str, root: Path | None = None) -> Iterator[dict[str, Any]]:
     """EdgeBank on a data set of the paper, one record per window.
 
-    Link data sets give the test AUC of the paper's link table, in percent; tgbl-wiki gives the test
-    MRR of its TGB table and of TGB's leaderboard.
+    Link data sets give the AUC of the paper's link table, in percent; tgbl-wiki gives the test MRR
+    of its TGB table and of TGB's leaderboard. The paper's column for Wikipedia is the test part's,
+    its column for MOOC is the validation part's, all eight values to two decimals.
 
     Args:
         name: ``wikipedia``, ``mooc``, ``reddit``, ``lastfm`` or ``tgbl-wiki``.
@@ -53,7 +54,8 @@ def edgebank(name: str, root: Path | None = None) -> Iterator[dict[str, Any]]:
             registry keeps there.
 
     Yields:
-        ``dataset``, ``window``, ``auc`` or ``mrr``, ``paper`` (None where it has no such row),
+        ``dataset``, ``window``, ``auc`` (of the test part) and ``val_auc``, or ``mrr``; ``paper``
+        (None where it has no such row) and ``equals_paper`` (which of the two AUC values it is),
         ``leaderboard`` (of the MRR), ``protocol`` (in words) and ``settings`` (its fields).
     """
     ranked = name.startswith("tgbl-")
@@ -67,7 +69,7 @@ def edgebank(name: str, root: Path | None = None) -> Iterator[dict[str, Any]]:
     for row in _RANKED if ranked else _windows():
         protocol = preset("tgb" if ranked else "paper-link").with_(visibility=row.visibility)
         task, metric = ("ranking", "mrr") if ranked else ("link", "auc")
-        value = _measure(stream, task, row.options, protocol)[metric]
+        value = _measure(stream, task, row.options, protocol, "test")[metric]
         cell = published.cells.get((row.paper or "", column))
         record: dict[str, Any] = {"dataset": name, "window": row.window}
         if ranked:
@@ -76,8 +78,11 @@ def edgebank(name: str, root: Path | None = None) -> Iterator[dict[str, Any]]:
             first = row.visibility == "stale" and name.startswith("tgbl-wiki")
             record["leaderboard"] = LEADERBOARD.get(row.window) if first else None
         else:
-            record["auc"] = round(100 * value, 2)
+            val = _measure(stream, task, row.options, protocol, "val")[metric]
+            record["auc"], record["val_auc"] = round(100 * value, 2), round(100 * val, 2)
             record["paper"] = None if cell is None else cell.mean
+            equal = [part for part in ("auc", "val_auc") if record[part] == record["paper"]]
+            record["equals_paper"] = equal[0] if equal else None
         yield {**record, "protocol": protocol.summary(), "settings": protocol.to_dict()}
 
 
@@ -89,10 +94,10 @@ def _windows() -> Iterator[_Row]:
 
 
 def _measure(
-    stream: EventStream, task: str, options: dict[str, Any], protocol: Protocol
+    stream: EventStream, task: str, options: dict[str, Any], protocol: Protocol, part: str
 ) -> dict[str, float]:
     stage = Stage.prepare(stream, task, "edgebank", options, protocol)
-    return evaluate(stage, stage.predictor.model.init_state(), Phase("test")).metrics
+    return evaluate(stage, stage.predictor.model.init_state(), Phase(part)).metrics
 
 
 def _stream(name: str, root: Path | None) -> EventStream:
