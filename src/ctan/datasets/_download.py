@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -189,15 +190,22 @@ def checksum_file(path: Path) -> Path:
     return path.with_name(path.name + ".sha256")
 
 
-def verify(path: Path) -> None:
-    """Refuse a file that differs from what its recorded checksum says; pass one without record."""
-    record = checksum_file(path)
-    if record.exists() and (found := sha256_of(path)) != record.read_text().split()[0]:
+def verify(path: Path) -> str:
+    """The checksum of a file, which must be the one recorded for it; the first one is recorded.
+
+    So a file that was put in place by hand is guarded from then on as a downloaded one is.
+    """
+    record, found = checksum_file(path), sha256_of(path)
+    if not record.exists():
+        with contextlib.suppress(OSError):  # in a folder that cannot be written to
+            record.write_text(found + "\n")
+    elif (expected := record.read_text().strip()) != found:
         raise DataError(
             f"{path}: the file is damaged or was changed: its checksum is {found}, recorded was "
-            f"{record.read_text().split()[0]}. To repair: delete it to download it again, or "
-            f"delete {record.name} if it was changed on purpose."
+            f"{expected}. To repair: delete it to download it again, or delete {record.name} if it "
+            "was changed on purpose."
         )
+    return found
 
 
 def sha256_of(path: Path) -> str:

@@ -14,7 +14,7 @@ import pyarrow.csv
 from ctan.datasets._download import Remote, Watch, fetch, verify
 from ctan.datasets.base import About, Dataset, Entry
 from ctan.errors import DataError, unknown_name
-from ctan.events import EventStream, read_events, split_by_time
+from ctan.events import EventStream, read_events, split_by_time, write_store
 
 _HEADER = "user_id,item_id,timestamp,state_label"
 _CITATION = (
@@ -143,8 +143,7 @@ def load_jodie(
             )
     else:
         fetch_jodie(about, root)
-        verify(published)
-        stream = read_jodie_csv(published, times)
+        stream = _parsed_once(published, times)
     if len(stream) != about.published["events"]:
         raise DataError(
             f"{folder}: got {len(stream):,} events, expected {about.published['events']:,}. The "
@@ -153,6 +152,19 @@ def load_jodie(
     notes.append(f"node features: {node_features}" + _seed(node_features, seed))
     stream = with_node_features(stream, node_features, seed)
     return Dataset(about, stream, split_by_time(stream), notes=tuple(notes))
+
+
+def _parsed_once(path: Path, times: str) -> EventStream:
+    """The events of a CSV file, from a store beside it that is made when it is first read."""
+    checksum = verify(path)
+    store = path.with_name(f"{path.stem}-{times}-{checksum[:12]}")
+    if not store.is_dir():
+        stream = read_jodie_csv(path, times)
+        try:
+            write_store(stream, store)
+        except OSError:  # a folder that cannot be written to is read from all the same
+            return stream
+    return read_events(store)
 
 
 def fetch_jodie(about: About, root: Path, watch: Watch | None = None) -> None:

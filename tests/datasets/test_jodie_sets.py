@@ -14,7 +14,7 @@ from ctan.datasets._download import Remote
 from ctan.datasets.base import About
 from ctan.datasets.jodie import fetch_jodie, load_jodie, read_jodie_csv, with_node_features
 from ctan.errors import CtanError, DataError
-from ctan.events import EventStream, write_events
+from ctan.events import EventStream, store_of, write_events
 
 HEADER = "user_id,item_id,timestamp,state_label,comma_separated_list_of_features\n"
 ROWS = ["0,0,0.0,0,-0.5,1e-3", "1,1,1.25,0,0,2", "0,2,1.75,1,3,4", "2,0,9.0,0,5,6"]
@@ -61,12 +61,21 @@ def test_load_downloads_once_checks_and_splits(tmp_path):
         )
         fetch_jodie(about, tmp_path)
         data = load_jodie(about, tmp_path, node_features="none")
+        again = load_jodie(about, tmp_path, node_features="none")
+        assert store_of(again.stream).parent == tmp_path / "toy"  # parsed once, mapped since
+        assert again.stream.msg.tolist() == data.stream.msg.tolist()
         assert len(server.asked) == 1
         assert data.split.train_end == 70
         assert data.stream.x is None
         fewer = replace(about, published={"events": 99})
         with pytest.raises(DataError, match="got 100 events, expected 99"):
             load_jodie(fewer, tmp_path)
+        stored = store_of(again.stream) / "msg.npy"
+        whole = stored.read_bytes()
+        stored.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        with pytest.raises(DataError, match=r"msg\.npy: damaged"):
+            load_jodie(about, tmp_path)
+        stored.write_bytes(whole)
         (tmp_path / "toy" / "toy.csv").write_text(text(95) + " ")
         with pytest.raises(DataError, match=r"toy\.csv: the file is damaged or was changed"):
             load_jodie(about, tmp_path)
