@@ -1,5 +1,6 @@
 """Events: files and arrays become one validated, time-ordered, immutable `EventStream`."""
 
+from ctan.events.interchange import from_temporal_data, to_frames, to_temporal_data
 from ctan.events.kinds import EventKind
 from ctan.events.names import NodeNames
 from ctan.events.read import from_frame, read_events
@@ -18,6 +19,7 @@ __all__ = [
     "NodeNames",
     "Split",
     "from_frame",
+    "from_temporal_data",
     "import_events",
     "read_events",
     "split_by_count",
@@ -25,6 +27,8 @@ __all__ = [
     "split_by_time",
     "store_of",
     "surprise",
+    "to_frames",
+    "to_temporal_data",
     "write_events",
     "write_store",
 ]

@@ -105,7 +105,9 @@ class Batches:
             rows = np.flatnonzero(np.asarray(found["kind"]) == EventKind.NODE)
             if len(rows):
                 given = Problems("", lambda row: problems.row_name(int(rows[row])))
-                found["x_update"] = features(given, table.take(rows), self.x_update)
+                found["x_update"] = features(
+                    given, table.select(self.x_update).take(rows), self.x_update
+                )
                 problems.found += given.found
             else:
                 found["x_update"] = np.empty((0, len(self.x_update)), np.float32)

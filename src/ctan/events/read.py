@@ -198,7 +198,9 @@ def _stream(
         of_nodes = np.flatnonzero(np.asarray(events["kind"]) == EventKind.NODE)
         # Rows of other kinds are empty here.
         of_nodes_only = Problems(source.name, lambda row: source.row_name(int(of_nodes[row])))
-        events["x_update"] = features(of_nodes_only, table.take(of_nodes), x_update)
+        events["x_update"] = features(
+            of_nodes_only, table.select(x_update).take(of_nodes), x_update
+        )
         problems.found += of_nodes_only.found
     called = {part: getattr(columns, part) for part in ("src", "dst", "t", "y", "graph", "kind")}
     rest = {"x": nodes.x, "num_nodes": nodes.count, "names": names, "t_unit": t_unit}

@@ -57,11 +57,11 @@ def write_events(stream: EventStream, path: str | PathLike[str]) -> list[Path]:
     text = path.suffix == ".csv"
     if text and stream.names is not None:
         _check_names_for_csv(stream)
-    tables = {path: _events_table(stream, text)}
+    tables = {path: events_table(stream, text)}
     beside = path_of_nodes(path)
     # A table of nodes left there by an earlier stream would be read with this one.
-    if _needs_nodes(stream) or beside.exists():
-        tables[beside] = _nodes_table(stream)
+    if needs_nodes(stream) or beside.exists():
+        tables[beside] = nodes_table(stream)
     for file, table in tables.items():
         _whole(file, lambda part, table=table: writers[path.suffix](table, part))  # type: ignore[misc]
     return list(tables)
@@ -100,7 +100,8 @@ def _check_names_for_csv(stream: EventStream) -> None:
             )
 
 
-def _events_table(stream: EventStream, text: bool) -> pa.Table:
+def events_table(stream: EventStream, text: bool) -> pa.Table:
+    """The events as `write_events` writes them; `text` where floats must read as floats."""
     columns: dict[str, Any] = {"src": stream.src, "dst": stream.dst, "t": pa.array(stream.t)}
     if stream.names is not None:
         names = pa.array(list(stream.names))
@@ -139,12 +140,14 @@ def _with_point(column: pa.Array) -> pa.Array:
     return pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text)
 
 
-def _needs_nodes(stream: EventStream) -> bool:
+def needs_nodes(stream: EventStream) -> bool:
+    """Whether the events alone do not tell all about the nodes."""
     largest = max(int(stream.src.max()), int(stream.dst.max())) if len(stream) else -1
     return stream.names is not None or stream.x is not None or stream.num_nodes > largest + 1
 
 
-def _nodes_table(stream: EventStream) -> pa.Table:
+def nodes_table(stream: EventStream) -> pa.Table:
+    """The nodes as `write_events` writes them."""
     columns: dict[str, Any] = {"node": np.arange(stream.num_nodes)}
     if stream.names is not None:
         columns["name"] = pa.array(list(stream.names))
