@@ -142,7 +142,7 @@ class CAWN(PairEncoder):
             told.append(F.pad(features.msg[event].flatten(1, 2), (0, 0, 1, 0)).to(told[0].dtype))
         if features.x is not None:
             node = places(walks)
-            cut = np.repeat(view.hood.cut[: view.asked], node.shape[1])
+            cut = np.repeat(view.hood.cut[entries], node.shape[1])
             row = features.rows(np.maximum(node, 0).ravel(), cut).reshape(node.shape)
             told.append(features.x[on(row, device)].to(told[0].dtype))
         weight = self.cell.weight_ih[:, self.dim :]
