@@ -1,4 +1,4 @@
-"""References assembled from PyTorch Geometric's parts, batch by batch as the paper's code runs them.
+"""References assembled from PyTorch Geometric's parts, batch by batch as the paper's code does.
 
 What helps the reference is left in (negatives come from one vectorised draw; nothing is logged or
 checkpointed), so a ratio against it is no flattery.
@@ -117,8 +117,14 @@ def _loss(predictor: LinkPredictor, z: Tensor, src: Tensor, dst: Tensor, neg: Te
 
 
 def ctan_epoch(
-    stream: Stream, *, dim: int, steps: int, batch: int, neighbors: int, elapsed: tuple[float, float]
-) -> Callable[[], float]:  # fmt: skip
+    stream: Stream,
+    *,
+    dim: int,
+    steps: int,
+    batch: int,
+    neighbors: int,
+    elapsed: tuple[float, float],
+) -> Callable[[], float]:
     """A function that trains CTAN for one epoch and returns the last loss."""
     model = CTAN(stream.nodes, stream.msg.size(1), 0, dim, 16, steps, 0.5, 0.1, elapsed)
     predictor = LinkPredictor(dim)

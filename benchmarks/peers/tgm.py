@@ -1,4 +1,4 @@
-"""TGM's CTAN (tgm-lib), trained as its own example does, edges in the direction that the paper means.
+"""TGM's CTAN (tgm-lib), trained as its own example does, edges in the paper's direction.
 
 Its neighbour hook samples one hop whatever the number of steps, so only one step is comparable.
 """

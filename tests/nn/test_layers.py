@@ -75,7 +75,7 @@ def test_memory_cell_is_told_everything_in_order(cell, draw):
     told = Message(draw(6, 4), draw(6, 4), draw(6), draw(6, 2), draw(6, 3), draw(6, 3))
     parts = [told.own, told.other, told.msg, told.x_own, told.x_other, memory.time(told.elapsed)]
     expected = memory.cell(torch.cat(parts, dim=1), told.own)
-    torch.testing.assert_close(memory(told), expected)
+    torch.testing.assert_close(memory(memory.message(told), told.own), expected)
     if cell == "rnn":
         rnn = memory.cell
         literal = torch.tanh(

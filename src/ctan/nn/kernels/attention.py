@@ -162,11 +162,12 @@ def attend(
         key, value = torch.cat([key, edge], dim=1), torch.cat([value, edge], dim=1)
     # Head by head: a batched product would not take the fast road of `linear`.
     each = q.size(1) // heads
-    parts = zip(q.split(each, 1), key.split(each), strict=True)
+    parts = zip(torch.split(q, each, 1), torch.split(key, each), strict=True)
     query = torch.stack([linear(part, rows.T) for part, rows in parts])
     pooled, mass = _Pool.apply(  # type: ignore[no-untyped-call]
         query, h, edges.table, edges.attr, edges, keep
     )
-    rows = zip(pooled, value.split(each), strict=True)
-    out = torch.cat([linear(part, weight) for part, weight in rows], dim=1)
-    return out + mass.T.repeat_interleave(each, dim=1) * value_bias
+    rows = zip(pooled, torch.split(value, each), strict=True)
+    out: Tensor = torch.cat([linear(part, weight) for part, weight in rows], dim=1)
+    out = out + mass.T.repeat_interleave(each, dim=1) * value_bias
+    return out

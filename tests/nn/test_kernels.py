@@ -1,0 +1,126 @@
+"""The fused versions equal the plain ones: outputs and all gradients, on any neighbourhood."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctan.nn import AntiSymmetricStep, Attention, Incoming, kernels
+from ctan.nn.kernels import products
+
+TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
+
+
+@st.composite
+def cases(draw):
+    """Sizes of a neighbourhood, with or without edge attributes of either sort."""
+    nodes = draw(st.integers(1, 40))
+    return {
+        "nodes": nodes,
+        "targets": draw(st.integers(1, nodes)),
+        "slots": draw(st.integers(1, 6)),
+        "table": draw(st.sampled_from([0, 3])),
+        "attr": draw(st.sampled_from([0, 4])),
+        "share": draw(st.sampled_from([0.0, 0.5, 1.0])),
+        "dtype": draw(st.sampled_from([torch.float32, torch.float64])),
+        "seed": draw(st.integers(0, 10_000)),
+    }
+
+
+def neighbourhood(case, dim=8):
+    draw = torch.Generator().manual_seed(case["seed"])
+    shape = (case["targets"], case["slots"])
+
+    def normal(*size):
+        return torch.randn(*size, generator=draw, dtype=case["dtype"])
+
+    h, attr = normal(case["nodes"], dim), normal(*shape, case["attr"])
+    edges = Incoming(
+        slot=torch.randint(case["nodes"], shape, generator=draw),
+        present=torch.rand(shape, generator=draw) < case["share"],
+        count=torch.zeros(case["nodes"]),
+        attr=attr.requires_grad_(),
+        table=normal(11, case["table"]) if case["table"] else None,
+        event=torch.randint(11, shape, generator=draw) if case["table"] else None,
+    )
+    return h.requires_grad_(), edges
+
+
+def assert_same(ours, plain, inputs, dtype):
+    """Equal values, and equal gradients of a random functional of them."""
+    torch.testing.assert_close(ours, plain, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    direction = torch.randn(plain.shape, generator=torch.Generator().manual_seed(1), dtype=dtype)
+    found = torch.autograd.grad(ours, inputs, direction, allow_unused=True)
+    wanted = torch.autograd.grad(plain, inputs, direction, allow_unused=True)
+    for ours_grad, plain_grad, x in zip(found, wanted, inputs, strict=True):
+        zero = torch.zeros_like(x)
+        torch.testing.assert_close(
+            zero if ours_grad is None else ours_grad,
+            zero if plain_grad is None else plain_grad,
+            rtol=10 * TOLERANCE[dtype],
+            atol=10 * TOLERANCE[dtype],
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=cases(), heads=st.sampled_from([1, 2, 4]), dropout=st.booleans())
+def test_attention(case, heads, dropout):
+    h, edges = neighbourhood(case)
+    phi = Attention(8, case["table"] + case["attr"], heads).to(case["dtype"])
+    keep = None
+    if dropout:
+        draw = torch.Generator().manual_seed(case["seed"])
+        shape = (heads, *edges.slot.shape)
+        keep = (torch.rand(shape, generator=draw) < 0.7).to(case["dtype"]) / 0.7
+    inputs = [h, edges.attr, *phi.parameters()]
+    assert_same(phi.fused(h, edges, keep), phi.plain(h, edges, keep), inputs, case["dtype"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=cases(), steps=st.integers(1, 3), project=st.booleans())
+def test_antisymmetric_step(case, steps, project):
+    h, edges = neighbourhood({**case, "targets": case["nodes"]})
+    phi = Attention(8, case["table"] + case["attr"]).to(case["dtype"])
+    step = AntiSymmetricStep(8, phi, epsilon=0.5).to(case["dtype"])
+    torch.nn.init.normal_(step.bias)
+    prepared = step.prepare(h, edges) if project else edges
+    fused, plain = h, h
+    for _ in range(steps):
+        fused = step(fused, prepared)
+        plain = plain + 0.5 * step.field(plain, phi.plain(plain, edges))
+    assert "_Drive" in type(fused.grad_fn.next_functions[1][0].next_functions[0][0]
+                            .next_functions[0][0]).__name__  # fmt: skip
+    assert_same(fused, plain, [h, edges.attr, *step.parameters()], case["dtype"])
+
+
+@pytest.mark.parametrize("rows", [1, 31, 32, 33, 400])
+@pytest.mark.parametrize("worthwhile", [0, 10**12])
+def test_linear_through_onednn(rows, worthwhile, monkeypatch):
+    monkeypatch.setattr(products, "_WORTHWHILE", worthwhile)
+    draw = torch.Generator().manual_seed(rows)
+    x = torch.randn(rows, 20, generator=draw, requires_grad=True)
+    weight = torch.randn(30, 20, generator=draw, requires_grad=True)
+    bias = torch.randn(30, generator=draw, requires_grad=True)
+    inputs = [x, weight, bias]
+    plain = torch.nn.functional.linear(*inputs)
+    assert_same(kernels.linear(*inputs), plain, inputs, torch.float32)
+
+
+def test_a_projected_table_is_refused_where_it_has_no_meaning():
+    h, edges = neighbourhood(
+        {"nodes": 5, "targets": 5, "slots": 2, "table": 3, "attr": 4, "share": 1.0,
+         "dtype": torch.float32, "seed": 0}
+    )  # fmt: skip
+    phi = Attention(8, 7)
+    projected = phi.project(edges)
+    assert projected.projected
+    with pytest.raises(ValueError, match="projected"):
+        phi(h, projected)
+    with pytest.raises(ValueError, match="queries are"):
+        phi.fused(h, projected)
+
+
+def test_other_types_take_the_plain_road():
+    h = torch.zeros(2, 2, dtype=torch.bfloat16)
+    assert not kernels.usable(h, None)
+    assert kernels.linear(h, torch.ones(3, 2, dtype=torch.bfloat16)).dtype == torch.bfloat16
