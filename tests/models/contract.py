@@ -1,4 +1,4 @@
-"""The contract of DESIGN section 4, as checks that every model must pass.
+"""The contract of models, as checks that every model must pass.
 
 `make(dims)` builds a model, with the same weights each time. A check raises AssertionError where
 the model breaks the contract. The checks play small streams with ties, self-loops, repeated edges

@@ -103,7 +103,7 @@ def test_one_step_multiplies_by_the_stability_function(name, real, imaginary):
 
 @given(gamma=st.floats(0.001, 1.5), epsilon=st.floats(0.05, 1.0))
 def test_eulers_bound_is_the_closed_form(gamma, epsilon):
-    """|1 + eps (-gamma + i w)| <= 1 exactly where w^2 <= 2 gamma / eps - gamma^2 (DESIGN 5)."""
+    """|1 + eps (-gamma + i w)| <= 1 exactly where w^2 <= 2 gamma / eps - gamma^2."""
     omega = solver("euler").bound(gamma, epsilon)
     assert omega**2 == pytest.approx(2 * gamma / epsilon - gamma**2)
     grow = solver("euler").growth
