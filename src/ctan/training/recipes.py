@@ -31,7 +31,7 @@ _PROTOCOLS = {
     # A log of interactions, this afternoon: a larger learning rate than the paper's, and an end
     # once validation has not improved for five epochs (it often dips before it rises).
     "link": Protocol(lr=1e-3, epochs=20, patience=5),
-    # Gradients through time are what makes long paths learnable 
+    # Gradients through time are what makes long paths learnable.
     "sequence": Protocol(
         split="graph", through_time="all", readout="dst", lr=1e-3, epochs=60, weight_decay=1e-7
     ),
