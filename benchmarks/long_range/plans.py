@@ -42,6 +42,7 @@ class Row:
     protocol: dict[str, Any] = field(default_factory=dict)
     signal: int = 0
     graphs: int = 1000
+    teaching: str = "repeated"
 
 
 def ctan(init: str, **more: Any) -> dict[str, Any]:
@@ -125,6 +126,18 @@ PLANS: dict[str, list[Row]] = {
             seeds=3,
             graphs=10_000,
             protocol={"epochs": 10},
+        ),
+    ],
+    # Can the latch be learned? Short paths first, fresh graphs in each epoch, and both.
+    "teaching": [
+        *(
+            Row("ctan", ctan(init), (50, 100), seeds=3, teaching=way)
+            for way in ("curriculum", "fresh", "fresh curriculum")
+            for init in ("isometric", "default")
+        ),
+        *(
+            Row(name, options, (100,), seeds=3, teaching="curriculum")
+            for name, options in BASELINES.items()
         ),
     ],
 }

@@ -22,6 +22,7 @@ from typing import Any
 import latching_memories  # noqa: F401 (registers its models)
 import torch
 from plans import PLANS, RECIPE
+from teaching import teach
 
 from ctan.datasets import path_graphs
 from ctan.events import EventStream
@@ -34,7 +35,7 @@ class Trial:
     """One run: a length and variant of T-PathGraph, a model and its options, a seed.
 
     ``signal`` is the node that carries the label, the first one in T-PathGraph, whose data set has
-    1,000 ``graphs``.
+    1,000 ``graphs``. ``teaching`` is how its training graphs come: see ``teaching.py``.
     """
 
     length: int
@@ -45,6 +46,7 @@ class Trial:
     protocol: dict[str, Any] = field(default_factory=dict)
     signal: int = 0
     graphs: int = 1000
+    teaching: str = "repeated"
 
     def key(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
@@ -63,26 +65,39 @@ def replant(stream: EventStream, length: int, node: int) -> EventStream:
 
 def run(trial: Trial) -> dict[str, Any]:
     torch.set_num_threads(1)
-    stream = path_graphs(trial.length, variant=trial.variant, graphs=trial.graphs)
-    if trial.signal:
-        stream = replant(stream, trial.length, trial.signal)
     protocol = Protocol(**{**RECIPE, **trial.protocol, "seed": trial.seed})
-    started = time.perf_counter()
-    result = fit(
-        stream, task="sequence", model=trial.model, options=trial.options, protocol=protocol
-    )
+    started, used = time.perf_counter(), time.process_time()
+    if trial.teaching == "repeated":
+        found = fitted(trial, protocol)
+    else:
+        found = teach(
+            trial.teaching, trial.length, trial.variant, trial.model, trial.options, protocol
+        )
+    history = found["history"]
+    lengths = [h["length"] for h in history if "length" in h]
     return {
         **asdict(trial),
-        "test": result.results["test"],
-        "best_epoch": result.results["best_epoch"],
-        "parameters": result.results["parameters"],
-        "train_loss": [round(h["loss"], 4) for h in result.history],
-        "val_loss": [round(h["val"]["loss"], 4) for h in result.history],
-        "val_accuracy": [round(h["val"]["accuracy"], 4) for h in result.history],
+        "test": found["test"],
+        "best_epoch": found["best_epoch"],
+        "parameters": found["parameters"],
+        "train_loss": [round(h["loss"], 4) for h in history],
+        "val_loss": [round(h["val"]["loss"], 4) for h in history],
+        "val_accuracy": [round(h["val"]["accuracy"], 4) for h in history],
+        **({"train_length": lengths} if lengths else {}),
         "seconds": round(time.perf_counter() - started, 1),
+        "cpu_seconds": round(time.process_time() - used, 1),
         "environment": {**environment(), "cores": multiprocessing.cpu_count()},
         "host": platform.processor() or platform.machine(),
     }
+
+
+def fitted(trial: Trial, protocol: Protocol) -> dict[str, Any]:
+    """The library's own loop on the data set's own graphs."""
+    stream = path_graphs(trial.length, variant=trial.variant, graphs=trial.graphs)
+    if trial.signal:
+        stream = replant(stream, trial.length, trial.signal)
+    run = fit(stream, task="sequence", model=trial.model, options=trial.options, protocol=protocol)
+    return {**run.results, "history": run.history}
 
 
 def work(job: tuple[str, Trial]) -> tuple[str, dict[str, Any]]:
@@ -94,7 +109,15 @@ def trials(plan: str) -> list[Trial]:
     """All runs of a plan, seed by seed, so that an unfinished plan is even."""
     return [
         Trial(
-            length, seed, row.model, row.options, row.variant, row.protocol, row.signal, row.graphs
+            length=length,
+            seed=seed,
+            model=row.model,
+            options=row.options,
+            variant=row.variant,
+            protocol=row.protocol,
+            signal=row.signal,
+            graphs=row.graphs,
+            teaching=row.teaching,
         )
         for seed in range(max(row.seeds for row in PLANS[plan]))
         for row in PLANS[plan]
