@@ -35,14 +35,22 @@ def _alternate(
     return taken
 
 
-def ratio(row: str, taken: dict[str, list[float]], ours: str, peer: str) -> dict[str, Any]:
-    """One row of the table: medians, and how many times as long the peer takes."""
-    medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
+def ratio(work: str, taken: dict[str, list[float]], peer: str, protocol: str) -> dict[str, Any]:
+    """One line of the table: medians of both sides, and how many times as long the peer takes.
+
+    Args:
+        work: what was done.
+        taken: seconds of each run by side; ours is ``ours``.
+        peer: the side to compare with.
+        protocol: how it was done.
+    """
+    ours, theirs = (statistics.median(taken[side]) for side in ("ours", peer))
     return {
-        "row": row,
-        "ours_s": round(medians[ours], 4),
+        "work": work,
         "peer": peer,
-        "peer_s": round(medians[peer], 4),
-        "ratio": round(medians[peer] / medians[ours], 2),
-        "runs": {name: [round(s, 4) for s in seconds] for name, seconds in taken.items()},
+        "ours_s": round(ours, 4),
+        "peer_s": round(theirs, 4),
+        "ratio": round(theirs / ours, 2),
+        "runs": {side: [round(s, 4) for s in taken[side]] for side in ("ours", peer)},
+        "protocol": protocol,
     }

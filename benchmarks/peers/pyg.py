@@ -7,6 +7,7 @@ checkpointed), so a ratio against it is no flattery.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -187,6 +188,56 @@ def tgn_epoch(
         return float(loss.detach())
 
     return epoch
+
+
+def ranking_one_by_one(
+    stream: Stream,
+    judge: Any,
+    candidates: np.ndarray,
+    *,
+    dim: int,
+    neighbors: int,
+    start: int,
+    elapsed: tuple[float, float],
+) -> Callable[[np.ndarray], float]:
+    """A function that ranks some events as TGB's examples do, and returns their mean MRR.
+
+    Args:
+        stream: all events.
+        judge: py-tgb's evaluator.
+        candidates: the destinations.
+        dim: size of the states.
+        neighbors: sampler size.
+        start: what came before this position is in the loader.
+        elapsed: mean and deviation of the times between a node's events.
+    """
+    model = CTAN(stream.nodes, stream.msg.size(1), 0, dim, 16, 1, 0.5, 0.1, elapsed)
+    model.memory.normal_(std=0.1)
+    predictor = LinkPredictor(dim)
+    loader = LastNeighborLoader(stream.nodes, size=neighbors)
+    loader.insert(stream.src[:start], stream.dst[:start])
+    assoc = torch.empty(stream.nodes, dtype=torch.long)
+    pool = torch.from_numpy(candidates)
+    met: dict[tuple[int, int], list[int]] = {}
+    for u, v, t in zip(*(c.tolist() for c in (stream.src, stream.dst, stream.t)), strict=True):
+        met.setdefault((u, t), []).append(v)
+
+    @torch.no_grad()
+    def rank(events: np.ndarray) -> float:
+        mrr = []
+        for e in events.tolist():
+            src, t = stream.src[e], stream.t[e]
+            known = torch.tensor(met[int(src), int(t)])
+            dst = torch.cat([stream.dst[e : e + 1], pool[~torch.isin(pool, known)]])
+            n_id, edge_index, e_id = loader(torch.cat([src[None], dst]).unique())
+            assoc[n_id] = torch.arange(len(n_id))
+            z = model(n_id, None, edge_index, stream.t[e_id], stream.msg[e_id])
+            scores = predictor(z[assoc[src.expand(len(dst))]], z[assoc[dst]])
+            asked = {"y_pred_pos": scores[:1, 0], "y_pred_neg": scores[1:, 0][None]}
+            mrr.append(judge.eval({**asked, "eval_metric": ["mrr"]})["mrr"])
+        return float(np.mean(mrr))
+
+    return rank
 
 
 def path_epoch(

@@ -168,6 +168,6 @@ def attend(
         query, h, edges.table, edges.attr, edges, keep
     )
     rows = zip(pooled, torch.split(value, each), strict=True)
-    out: Tensor = torch.cat([linear(part, weight) for part, weight in rows], dim=1)
-    out = out + mass.T.repeat_interleave(each, dim=1) * value_bias
+    mapped = torch.cat([linear(part, weight) for part, weight in rows], dim=1)
+    out: Tensor = mapped + mass.T.repeat_interleave(each, dim=1) * value_bias
     return out
