@@ -140,4 +140,16 @@ PLANS: dict[str, list[Row]] = {
             for name, options in BASELINES.items()
         ),
     ],
+    # The isometric start memorises: do the usual remedies help it?
+    "regularised": [
+        *(
+            Row("ctan", ctan("isometric"), lengths, seeds=seeds, protocol={"weight_decay": decay})
+            for lengths, seeds in (((50,), 6), ((100,), 3))
+            for decay in (1e-4, 1e-3)
+        ),
+        *(
+            Row("ctan-dropout", ctan("isometric", dropout=0.2), lengths, seeds=seeds)
+            for lengths, seeds in (((50,), 6), ((100,), 3))
+        ),
+    ],
 }

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import dropped  # noqa: F401 (registers its model)
 import latching_memories  # noqa: F401 (registers its models)
 import torch
 from plans import PLANS, RECIPE

@@ -7,7 +7,9 @@ This is a setting of its own, not T-PathGraph: nothing can be memorised, whateve
 99% of the validation graphs of the present length are answered, until the length that is asked for.
 
 In both, the model is chosen by the loss on the validation graphs of the length that is asked for,
-measured after every epoch, and tested on its 150 test graphs, as everywhere else.
+measured after every epoch, and tested on its 150 test graphs, as everywhere else. Training ends
+early once all of those validation graphs were right for five epochs in a row, whatever length is
+taught by then; the choice is among the epochs played.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def _epochs(school: _School, asked: Stage, way: str, length: int) -> dict[str, A
     )
     taught = min(SHORTEST, length) if "curriculum" in way else length
     history: list[dict[str, Any]] = []
-    best, weights = math.inf, predictor.state_dict()
+    best, best_epoch, weights = math.inf, -1, _copied(predictor)
     while len(history) < protocol.epochs:
         epoch = len(history)
         own = asked if taught == length else school.stage(taught)
@@ -65,14 +67,13 @@ def _epochs(school: _School, asked: Stage, way: str, length: int) -> dict[str, A
         val = evaluate(asked, _start(asked), Phase("val")).metrics
         history.append({"epoch": epoch, "length": taught, "loss": loss, "val": val})
         if val["loss"] < best:
-            best, best_epoch = val["loss"], epoch
-            weights = {name: value.clone() for name, value in predictor.state_dict().items()}
+            best, best_epoch, weights = val["loss"], epoch, _copied(predictor)
         if (val["accuracy"] if reached is None else reached) >= ENOUGH:
             taught = min(length, math.ceil(LONGER * taught))
-        if all(h["val"]["accuracy"] == 1.0 for h in history[-SOLVED:]) and epoch + 1 >= SOLVED:
+        if epoch + 1 >= SOLVED and all(h["val"]["accuracy"] == 1.0 for h in history[-SOLVED:]):
             break
     predictor.load_state_dict(weights)
-    # Validation first, as after training: the state that a test starts from is that of its graphs.
+    # Graphs are disjoint, so a test from the empty state is a test after training and validation.
     return {
         "test": evaluate(asked, _start(asked), Phase("test")).metrics,
         "best_epoch": best_epoch,
@@ -120,6 +121,10 @@ def _start(stage: Stage) -> Any:
         if isinstance(dims, Dims):
             part.dims = dataclasses.replace(dims, nodes=stage.stream.num_nodes)
     return stage.predictor.model.init_state()
+
+
+def _copied(predictor: Predictor) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in predictor.state_dict().items()}
 
 
 def _train(stage: Stage, optimiser: torch.optim.Optimizer, epoch: int) -> float:
