@@ -1,25 +1,35 @@
 """How long a long CSV file takes to become a store, at what rate, and in how much memory.
 
     python benchmarks/import_events.py --events 20000000
+    python benchmarks/import_events.py --events 20000000 --shuffled
+    python benchmarks/import_events.py --events 20000000 --named
 
-Each import runs in a process of its own, so that its peak memory is its own. Two numbers are
+Each import runs in a process of its own, so that its peak memory is its own. Three numbers are
 given: the peak resident set, which counts pages of mapped files that the system may take back at
-any time, and the peak of anonymous memory, which it may not.
+any time; the peak of anonymous memory, which it may not; and the peak resident set as the kernel
+keeps it (VmHWM), which no sampling can miss. Each record is kept, by its kind of file, in
+benchmarks/results/import_events.json.
 """
 
 import argparse
 import json
+import os
+import platform
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv
+
+OUT = Path(__file__).parent / "results" / "import_events.json"
+KEPT = ("VmHWM", "VmRSS", "RssAnon")  # of /proc/self/status
 
 
 def write_csv(path, events, users=1_000_000, items=50_000, features=2, shuffled=False, named=False):
@@ -51,30 +61,39 @@ def measure(path, store, sort):
     from ctan.events import import_events
     from ctan.history import store_index
 
-    peak = {"anonymous": 0, "resident": 0}
+    peak = dict.fromkeys(KEPT, 0)
     stop = threading.Event()
 
+    def look():
+        lines = Path("/proc/self/status").read_text().splitlines()
+        kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if "kB" in line}
+        for name in KEPT:
+            peak[name] = max(peak[name], int(kilobytes[name]))
+
     def watch():
-        while not stop.is_set():
-            lines = Path("/proc/self/status").read_text().splitlines()
-            kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if "kB" in line}
-            peak["anonymous"] = max(peak["anonymous"], int(kilobytes["RssAnon"]))
-            peak["resident"] = max(peak["resident"], int(kilobytes["VmRSS"]))
-            time.sleep(0.02)
+        while not stop.wait(0.02):
+            look()
 
     thread = threading.Thread(target=watch)
     thread.start()
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), time.process_time()
     import_events(path, store, sort=sort)
     columns = time.perf_counter()
     store_index(store)
-    indexed = time.perf_counter()
+    indexed, cpu = time.perf_counter(), time.process_time() - cpu
     stop.set()
     thread.join()
+    look()
     gigabytes = {name: round(value * 1024 / 1e9, 2) for name, value in peak.items()}
-    print(
-        json.dumps({"import_s": columns - begun, "index_s": indexed - columns, "peak": gigabytes})
-    )
+    took = {"import_s": columns - begun, "index_s": indexed - columns, "cpu_s": cpu}
+    print(json.dumps({**took, "peak": gigabytes}))
+
+
+def keep(kind, record):
+    """Put a record among those of other kinds of file."""
+    records = json.loads(OUT.read_text()) if OUT.exists() else {}
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps({**records, kind: record}, indent=1) + "\n")
 
 
 def main():
@@ -89,9 +108,11 @@ def main():
     if given.measure:
         measure(*map(Path, given.measure), given.shuffled)
         return
+    asked = [name for name in ("shuffled", "named") if getattr(given, name)]
     with tempfile.TemporaryDirectory() as folder:
         path, store = Path(folder) / "events.csv", Path(folder) / "store"
         write_csv(path, given.events, shuffled=given.shuffled, named=given.named)
+        load = round(os.getloadavg()[0], 2)
         command = [sys.executable, __file__, "--measure", str(path), str(store)]
         command += ["--shuffled"] if given.shuffled else []
         answer = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -103,11 +124,21 @@ def main():
             "store_GB": round(sum(f.stat().st_size for f in store.rglob("*.npy")) / 1e9, 2),
             "columns_s": round(found["import_s"], 1),
             "index_s": round(found["index_s"], 1),
+            "cpu_s": round(found["cpu_s"], 1),
             "events_per_s": round(given.events / total),
-            "peak_resident_GB": found["peak"]["resident"],
-            "peak_anonymous_GB": found["peak"]["anonymous"],
+            "events_per_cpu_s": round(given.events / found["cpu_s"]),
+            "peak_resident_GB": found["peak"]["VmRSS"],
+            "peak_resident_by_kernel_GB": found["peak"]["VmHWM"],
+            "peak_anonymous_GB": found["peak"]["RssAnon"],
+            "load_before_and_after": [load, round(os.getloadavg()[0], 2)],
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores, shared with other work",
+            "versions": {
+                "python": platform.python_version(),
+                **{name: version(name) for name in ("numpy", "pyarrow")},
+            },
         }
         print(json.dumps(record, indent=1))
+        keep(" ".join(asked) or "in order, nodes are numbers", record)
 
 
 if __name__ == "__main__":
