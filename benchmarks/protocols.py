@@ -1,71 +1,102 @@
 """What each choice of a protocol is worth: one run and two untrained rules, one change at a time.
 
-    python benchmarks/protocols.py --run RUN --data ../shared/data/wikipedia/events.parquet
+    python -m benchmarks.protocols wikipedia --root ../shared/data --run runs/wikipedia-paper-link
+    python -m benchmarks.protocols mooc --root ../shared/data --run runs/mooc/long
 
-The run is scored again without training. EdgeBank and the blend of recencies are scored under the
-same protocols. One JSON line for each.
+The run is scored again without training; EdgeBank and the blend of recencies are scored under the
+same protocols. One JSON line for each in ``benchmarks/results/protocols-DATASET.jsonl``, the run
+itself first. Lines that are there are not computed again.
 """
 
 import argparse
 import json
+import time
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from ctan.events import EventStream, read_events
+from benchmarks.mooc_link import with_random_features
+from ctan.events import read_events
 from ctan.tasks import Phase, preset
-from ctan.training import Stage, evaluate, load_run, under
+from ctan.training import Run, Stage, evaluate, load_run, under
 
+RESULTS = Path(__file__).parent / "results"
 LINK = preset("paper-link")
-CHANGES = {
+#: Fields that measure; the others of a preset are about training, or about another task.
+SCORED = (
+    "batch_size", "negatives_known", "averaging", "negative_draw", "visibility", "update_from",
+)  # fmt: skip
+
+
+def scoring(name: str) -> dict[str, Any]:
+    """In what a preset measures otherwise than ``paper-link``."""
+    other = preset(name)
+    return {n: getattr(other, n) for n in SCORED if getattr(other, n) != getattr(LINK, n)}
+
+
+CHANGES: dict[str, dict[str, Any]] = {
     "paper-link": {},
-    "same list of negatives in each batch": {"negative_draw": "row"},
     "another seed of negatives": {"seed": 1},
+    "the same list of negatives in each batch": {"negative_draw": "row"},
     "known edges may be negatives": {"negatives_known": True},
     "negatives from all nodes": {"negative_pool": "nodes"},
     "historical negatives": {"negatives": "historical"},
     "inductive negatives": {"negatives": "inductive"},
+    "uniform neighbours": {"neighbors": "uniform"},
+    "batches of 64": {"batch_size": 64},
     "batches of 200": {"batch_size": 200},
     "batches of 1024": {"batch_size": 1024},
     "mean over batches": {"averaging": "batch"},
     "stored after the event": {"update_from": "observed"},
     "split by count": {"split": "count"},
+    "released-link": scoring("released-link"),
+    "dyglib": scoring("dyglib"),
     "causal": {"visibility": "causal"},
-    "released-link": {"negative_draw": "row"},
-    "dyglib": {
-        name: getattr(preset("dyglib"), name)
-        for name in ("batch_size", "negatives_known", "averaging")
-    },
+    "strict": scoring("strict"),
 }
+#: A state under these is led from one time to the next: the run takes minutes, and is asked for.
+ONE_BY_ONE = ("causal", "strict")
 
 
-def with_random_features(stream: EventStream, seed: int = 9) -> EventStream:
-    x = np.random.default_rng(seed).standard_normal((stream.num_nodes, 1)).astype(np.float32)
-    return EventStream.from_arrays(src=stream.src, dst=stream.dst, t=stream.t, msg=stream.msg, x=x)
+def measure(run: Run, task: str, change: dict[str, Any], with_run: bool) -> dict[str, Any]:
+    """The run and the two rules under one protocol."""
+    protocol = preset("tgb") if task == "ranking" else LINK.with_(**change)
+    found: dict[str, Any] = {}
+    if with_run:
+        found["ctan"] = under(run, protocol, task)["test"]
+    for model in ("edgebank", "blend"):
+        stage = Stage.prepare(run.stage.stream, task, model, {}, protocol)
+        found[model] = evaluate(stage, stage.predictor.model.init_state(), Phase("test")).metrics
+    return {**found, "summary": protocol.summary()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset", choices=("wikipedia", "mooc"))
+    parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--random-features", action="store_true", help="as mooc_link.py trains")
+    parser.add_argument("--one-by-one", action="store_true", help="the run under `causal` as well")
     args = parser.parse_args()
-    stream = read_events(args.data)
-    if args.random_features:
-        stream = with_random_features(stream)
+    stream = read_events(args.root / args.dataset / "events.parquet")
+    if args.dataset == "mooc":
+        stream = with_random_features(stream)  # as mooc_link.py trains
     run = load_run(args.run, data=stream)
-    protocols = {name: ("link", LINK.with_(**change)) for name, change in CHANGES.items()}
-    protocols["tgb"] = ("ranking", preset("tgb"))
-    for name, (task, protocol) in protocols.items():
-        found = {}
-        # One event at a time is the only way to a causal state: minutes, so left out for the run.
-        if protocol.visibility == "stale":
-            found["ctan"] = under(run, protocol, task)["test"]
-        for model in ("edgebank", "blend"):
-            stage = Stage.prepare(stream, task, model, {}, protocol)
-            state = stage.predictor.model.init_state()
-            found[model] = evaluate(stage, state, Phase("test")).metrics
-        print(json.dumps({"protocol": name, "task": task, **found}), flush=True)
+    path = RESULTS / f"protocols-{args.dataset}.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    if not lines:
+        about = ("model", "parameters", "best_epoch", "val", "test", "summary", "data")
+        facts = {name: run.results[name] for name in about} | {"options": run.spec.options}
+        lines.append({"run": facts, "epochs": len(run.history)})
+    done = {line["protocol"]: line for line in lines[1:]}
+    asked = {name: ("link", change) for name, change in CHANGES.items()}
+    for name, (task, change) in {**asked, "tgb": ("ranking", {})}.items():
+        with_run = name not in ONE_BY_ONE or args.one_by_one
+        if name in done and ("ctan" in done[name] or not with_run):
+            continue
+        started = time.perf_counter()
+        done[name] = {"protocol": name, "task": task, **measure(run, task, change, with_run)}
+        print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
+        rows = [lines[0], *(done[n] for n in (*CHANGES, "tgb") if n in done)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 if __name__ == "__main__":
