@@ -27,6 +27,37 @@ def test_describe_a_data_set_with_its_figure(ctan, tmp_path):
     assert (tmp_path / "paths.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_tgb_names_with_a_version_are_data_sets_too(ctan):
+    result = ctan("data", "describe", "tgbl-wiki-v2", "--root", "empty", "--src", "a")
+    assert result.code == 2
+    assert "tgbl-wiki-v2 is a data set" in result.err
+
+
+def test_a_figure_that_cannot_be_written_is_refused_first(ctan):
+    for figure, reason in (("a.xyz", "expected .png, .svg or .pdf"), ("no/a.png", "no folder no")):
+        result = ctan("data", "describe", "t-pathgraph", "--figure", figure)
+        assert result.code == 2
+        assert reason in result.err
+
+
+def test_a_stream_without_interactions_is_described_but_not_drawn(ctan, tmp_path):
+    (tmp_path / "nodes.csv").write_text("src,dst,t,kind\n0,0,5,node\n1,1,5,node\n")
+    result = ctan("data", "describe", "nodes.csv")
+    assert result.code == 0
+    assert "repeat rate nan" in result.out
+    result = ctan("data", "describe", "nodes.csv", "--figure", "nodes.png")
+    assert result.code == 2
+    assert "the stream has none" in result.err
+
+
+def test_what_is_not_downloaded_is_named_with_its_place(ctan, tmp_path):
+    for option in ([], ["--data-option", "source=released"]):
+        result = ctan("data", "describe", "t-pascalvoc", "--root", tmp_path, *option)
+        assert result.code == 2
+        assert f"{tmp_path / 't-pascalvoc'}: there is no such folder" in result.err
+        assert "--data-option folder=" in result.err
+
+
 def test_an_imported_file_is_described_and_trained_on(ctan, calls, tmp_path):
     columns = ("--src", "caller", "--dst", "callee", "--t", "time", "--msg", "minutes")
     made = ctan("data", "import", calls, "store", *columns, "--json")

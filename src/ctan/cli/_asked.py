@@ -79,7 +79,7 @@ def data_options(
     from ctan import datasets
 
     flags = [f"{name}={value}" for name, value in short.items() if value is not None]
-    if data in datasets.names():
+    if datasets.is_known(data):
         if reading:
             wrong = ", ".join(f"--{name}" for name in reading)
             raise CtanError(

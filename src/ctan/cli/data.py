@@ -11,8 +11,8 @@ from typer import Argument, Option
 from ctan.cli import _reading as r
 from ctan.cli import _show
 from ctan.cli._asked import data_options
-from ctan.cli.data_sets import Json, Root, download, import_file, list_data
-from ctan.errors import DataError
+from ctan.cli.data_sets import Json, Root, download, import_file, list_data, watched
+from ctan.errors import CtanError, DataError
 
 if TYPE_CHECKING:
     from ctan.events import EventStream, GraphSplit, Split
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 data_app = typer.Typer(
     help="Data sets and files of events: list, check, describe, import.", no_args_is_help=True
 )
+
+_FIGURES = (".png", ".svg", ".pdf")
 
 File = Annotated[Path, Argument(help="A file of events.", show_default=False)]
 
@@ -94,8 +96,11 @@ def describe(
         bipartite=bipartite, relabel=relabel, nodes=nodes,
     )  # fmt: skip
     options = data_options(data, reading, {}, data_option or ())
-    if data in datasets.names():
-        known = datasets.load(data, root, **options)
+    _check_figure(figure)
+    is_known = datasets.is_known(data)
+    if is_known:
+        with watched(data) as watch:
+            known = datasets.load(data, root, watch=watch, **options)
         stream, card = known.stream, known.card()
         split: Split | GraphSplit | None = known.split
     else:
@@ -112,7 +117,7 @@ def describe(
     _show.out(f"{card}\n")
     _quantiles(facts)
     _show.out(f"\nrepeat rate {facts['repeat_rate']:.3f}: share of events whose pair met before")
-    if data not in datasets.names() and split is not None:
+    if not is_known and split is not None:
         _show.out(f"split {split}")
         for name, value in facts["surprise"].items():
             _show.out(f"surprise {value:.3f} ({name}: {SURPRISES[name]})")
@@ -128,6 +133,17 @@ def _split_if_any(stream: EventStream) -> Split | GraphSplit | None:
         return split_by_time(stream) if stream.graph is None else split_by_graph(stream)
     except DataError:
         return None
+
+
+def _check_figure(path: Path | None) -> None:
+    """Refuse a figure that cannot be written before minutes are spent on what it shows."""
+    if path is None:
+        return
+    if path.suffix not in _FIGURES:
+        expected = f"{', '.join(_FIGURES[:-1])} or {_FIGURES[-1]}"
+        raise CtanError(f"--figure {path}: got the suffix {path.suffix!r}, expected {expected}.")
+    if not path.parent.is_dir():
+        raise CtanError(f"--figure {path}: there is no folder {path.parent}: make it first.")
 
 
 def _quantiles(facts: dict[str, Any]) -> None:

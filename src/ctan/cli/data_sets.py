@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from typer import Argument, Option
 
 from ctan.cli import _reading as r
@@ -49,18 +59,27 @@ def list_data(as_json: Json = False) -> None:
     _show.out("\nThe card of one: ctan data describe NAME")
 
 
+@contextmanager
+def watched(name: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar for what is done of a data set: bytes of its download, or images."""
+    from ctan import datasets
+
+    amount = DownloadColumn() if datasets.about(name).files else MofNCompleteColumn()
+    columns = (TextColumn(name), BarColumn(bar_width=20), amount, TimeRemainingColumn())
+    # Shown from the first news on: most data sets are read in a moment.
+    with Progress(*columns, console=_show.notes, transient=True, disable=_quiet()) as bar:
+        task = bar.add_task(name, total=None, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+
+
 def download(
     name: Annotated[str, Argument(help="A data set.", show_default=False)], root: Root = None
 ) -> None:
     """Download a data set's files, if it has any; an interrupted download goes on."""
     from ctan import datasets
 
-    columns = (TextColumn(name), BarColumn(bar_width=20), DownloadColumn())
-    with Progress(*columns, console=_show.notes, transient=True) as bar:
-        task = bar.add_task(name, total=None)
-        datasets.download(
-            name, root, lambda have, total: bar.update(task, completed=have, total=total)
-        )
+    with watched(name) as watch:
+        datasets.download(name, root, watch)
     files = datasets.about(name).files
     _show.out(f"{name}: {'ready' if files else 'is not downloaded: nothing to do'}")
 
@@ -88,7 +107,7 @@ def import_file(
 
     columns = (TextColumn("{task.description:<26}"), BarColumn(bar_width=20), TaskProgressColumn())
     begun = time.perf_counter()
-    with Progress(*columns, console=_show.notes, transient=True) as bar:
+    with Progress(*columns, console=_show.notes, transient=True, disable=_quiet()) as bar:
         task = bar.add_task("opening", total=None)
         options = r.reading(
             src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
@@ -116,3 +135,8 @@ def import_file(
         f"{store}: {len(stream):,} events, {stream.num_nodes:,} nodes, {size / 1e6:,.1f} MB; "
         f"{seconds:.1f} s, {rate:,.0f} events/s"
     )
+
+
+def _quiet() -> bool:
+    """A bar is for people at a terminal; in a log it would leave an empty line."""
+    return not _show.notes.is_terminal

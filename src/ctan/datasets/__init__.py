@@ -6,7 +6,15 @@ from ctan.datasets.pascalvoc import PascalVOC, pascal_voc
 from ctan.datasets.pascalvoc_figure import draw_pascal_voc
 from ctan.datasets.pascalvoc_released import read_released_pascal_voc
 from ctan.datasets.pathgraph import LENGTHS, path_graphs
-from ctan.datasets.registry import about, default_root, download, load, names, options_of
+from ctan.datasets.registry import (
+    about,
+    default_root,
+    download,
+    is_known,
+    load,
+    names,
+    options_of,
+)
 
 __all__ = [
     "LENGTHS",
@@ -18,6 +26,7 @@ __all__ = [
     "default_root",
     "download",
     "draw_pascal_voc",
+    "is_known",
     "load",
     "names",
     "options_of",

@@ -100,7 +100,8 @@ class Entry:
 
     Attributes:
         about: what is known beforehand.
-        load: called with the folder of all data sets, then with the options by name.
+        load: called with the folder of all data sets, then with the options by name. One that
+            takes long has a parameter `watch` as well, and tells it of progress.
         fetch: downloads what is missing below that folder, and reports progress; None where there
             is nothing to download.
     """

@@ -122,6 +122,7 @@ def load_jodie(
     node_features: str = "random",
     seed: int = 0,
     times: str = "whole",
+    watch: Watch | None = None,
 ) -> Dataset:
     """Load one of the four from `root/NAME/NAME.csv` or `root/NAME/events.parquet`.
 
@@ -142,7 +143,7 @@ def load_jodie(
                 f"put that at {published} to use them"
             )
     else:
-        fetch_jodie(about, root)
+        fetch_jodie(about, root, watch)
         stream = _parsed_once(published, times)
     if len(stream) != about.published["events"]:
         raise DataError(

@@ -9,7 +9,7 @@ from ctan.datasets.base import About, Dataset, Entry
 from ctan.datasets.pascalvoc import pascal_voc
 from ctan.datasets.pascalvoc_build import Progress
 from ctan.datasets.pascalvoc_released import read_released_pascal_voc
-from ctan.errors import unknown_name
+from ctan.errors import DataError, unknown_name
 
 SOURCES = ("images", "released")
 ABOUT = About(
@@ -47,12 +47,14 @@ def load_pascal_voc(
     superpixels: int = 500,
     cache: str | None = None,
     processes: int = 1,
-    progress: Progress | None = None,
+    watch: Progress | None = None,
 ) -> Dataset:
     """T-PascalVOC of `root/folder`: from images and masks, or from the authors' CSV files.
 
     With `source="released"` only `compactness` has a meaning; the others are those of
     `pascal_voc`.
+
+    `watch` is told of the images that are done.
 
     Example:
         >>> load_pascal_voc(Path("data"), source="relesed")
@@ -62,6 +64,8 @@ def load_pascal_voc(
     """
     if source not in SOURCES:
         raise unknown_name("source of T-PascalVOC", source, SOURCES)
+    if not (root / folder).is_dir():
+        raise DataError(_absent(root / folder, source, images, masks))
     about = replace(ABOUT, published=PUBLISHED.get(int(compactness), {}))
     if source == "released":
         stream, parts = read_released_pascal_voc(root / folder, int(compactness))
@@ -80,9 +84,23 @@ def load_pascal_voc(
         superpixels=superpixels,
         cache=cache,
         processes=processes,
-        progress=progress,
+        progress=watch,
     )
     return Dataset(about, made.stream, made.split, notes=made.notes)
+
+
+def _absent(folder: Path, source: str, images: str, masks: str) -> str:
+    """What to fetch by hand, and where to put it."""
+    by_hand = (
+        f"images in {images!r} and class masks of the same names in {masks!r}, such as those of "
+        "VOC2012 (http://host.robots.ox.ac.uk/pascal/VOC/voc2012/)"
+        if source == "images"
+        else "the authors' CSV files (https://github.com/gravins/non-dissipative-propagation-CTDGs)"
+    )
+    return (
+        f"{folder}: there is no such folder. T-PascalVOC is not downloaded. To repair: put there "
+        f"{by_hand}; or name another folder: folder='...' (--data-option folder=...)."
+    )
 
 
 ENTRY = Entry(ABOUT, load_pascal_voc)

@@ -18,13 +18,20 @@ REGISTRY: dict[str, Entry] = {
 }
 
 
-def load(name: str, root: str | os.PathLike[str] | None = None, **options: Any) -> Dataset:
+def load(
+    name: str,
+    root: str | os.PathLike[str] | None = None,
+    *,
+    watch: Watch | None = None,
+    **options: Any,
+) -> Dataset:
     """Load a data set by name; what is not in its folder yet is downloaded or generated.
 
     Args:
-        name: one of `names()`.
+        name: one of `names()`; TGB's also with the `-v2` of its tables.
         root: the folder of all data sets, one folder each; by default `$CTAN_DATA`, or else
             `~/.cache/ctan`.
+        watch: told what is done and how much there is (or None): bytes of a download, or images.
         options: the data set's own: `options_of(name)` lists them.
 
     Example:
@@ -41,7 +48,8 @@ def load(name: str, root: str | os.PathLike[str] | None = None, **options: Any) 
     wrong = [str(unknown_name(f"option of {name}", o, known)) for o in options if o not in known]
     if wrong:
         raise CtanError("\n".join(wrong))
-    return entry.load(default_root() if root is None else Path(root), **options)
+    watched = {"watch": watch} if "watch" in _parameters(entry) else {}
+    return entry.load(default_root() if root is None else Path(root), **watched, **options)
 
 
 def download(
@@ -72,6 +80,16 @@ def names() -> list[str]:
     return list(REGISTRY)
 
 
+def is_known(name: str | os.PathLike[str]) -> bool:
+    """Whether `load` knows this name; it also takes TGB's names with a version.
+
+    Example:
+        >>> is_known("tgbl-wiki-v2"), is_known("tgbl-wiki-v3")
+        (True, False)
+    """
+    return _found(str(name)) is not None
+
+
 def about(name: str) -> About:
     """What is known of a data set without loading it.
 
@@ -89,8 +107,8 @@ def options_of(name: str) -> dict[str, Any]:
         >>> options_of("t-pathgraph")["length"]
         9
     """
-    parameters = list(inspect.signature(_entry(name).load).parameters.values())
-    return {p.name: p.default for p in parameters[1:]}
+    parameters = _parameters(_entry(name))
+    return {key: p.default for key, p in parameters.items() if key != "watch"}
 
 
 def default_root() -> Path:
@@ -99,7 +117,19 @@ def default_root() -> Path:
 
 
 def _entry(name: str) -> Entry:
-    found = REGISTRY.get(name) or REGISTRY.get(name.removesuffix("-v2"))  # TGB's tables say so
+    found = _found(name)
     if found is None:
         raise unknown_name("data set", name, REGISTRY)
     return found
+
+
+def _found(name: str) -> Entry | None:
+    # TGB's tables name the version.
+    return REGISTRY.get(name) or (
+        REGISTRY.get(name.removesuffix("-v2")) if name.startswith("tgbl-") else None
+    )
+
+
+def _parameters(entry: Entry) -> dict[str, inspect.Parameter]:
+    """What a loader takes beside the folder."""
+    return dict(list(inspect.signature(entry.load).parameters.items())[1:])

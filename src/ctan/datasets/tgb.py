@@ -24,14 +24,14 @@ from ctan.events import EventStream, Split, read_events, split_by_time
 _STORE = "https://object-arbutus.alliancecan.ca/swift/v1/14c95234f6cd4a21a47deafe20cce2a7/tgb"
 
 
-def load_tgb(about: About, root: Path) -> Dataset:
+def load_tgb(about: About, root: Path, watch: Watch | None = None) -> Dataset:
     """Load events, split and published negatives from `root/NAME`, as `py-tgb` reads them.
 
     What is missing there is downloaded first. `py-tgb` keeps what it parsed in pickles of its own
     in the same folder, and reads the publisher's negatives from pickles: as trustworthy as they
     are.
     """
-    fetch_tgb(about, root)
+    fetch_tgb(about, root, watch)
     return from_py_tgb(about, _open(about.name, root))
 
 
@@ -67,7 +67,7 @@ def from_py_tgb(about: About, tgb: Any) -> Dataset:
     return Dataset(about, stream, split, negatives, notes)
 
 
-def load_tgb_wiki(about: About, root: Path) -> Dataset:
+def load_tgb_wiki(about: About, root: Path, watch: Watch | None = None) -> Dataset:
     """Load tgbl-wiki from `root/tgbl_wiki`, or without download from Wikipedia's events.
 
     The events are those of JODIE's Wikipedia, and the published negatives are all destinations
@@ -76,7 +76,7 @@ def load_tgb_wiki(about: About, root: Path) -> Dataset:
     wikipedia = root / "wikipedia"
     parquet, published = wikipedia / "events.parquet", wikipedia / "wikipedia.csv"
     if _edges(about.name, root).is_file() or not (parquet.is_file() or published.is_file()):
-        return load_tgb(about, root)
+        return load_tgb(about, root, watch)
     stream = read_jodie_csv(published) if published.is_file() else read_events(parquet)
     stream = replace(stream, y=None, t_unit="s")  # who gets banned is not asked here
     split = split_by_time(stream)

@@ -26,7 +26,7 @@ def describe(stream: EventStream) -> dict[str, Any]:
         ``most``) of ``events_of_a_node`` and ``neighbors_of_a_node``, over the nodes that have
         any, of ``time_to_next_event`` (of the stream), and of ``time_to_next_of_a_node`` (between
         a node's own events); and ``repeat_rate``, the share of events whose pair, in this
-        direction, met before.
+        direction, met before (NaN without any).
 
     Example:
         >>> stream = EventStream.from_arrays(src=[0, 1, 0], dst=[1, 2, 1], t=[10, 20, 50])
@@ -53,8 +53,13 @@ def describe(stream: EventStream) -> dict[str, Any]:
         "neighbors_of_a_node": _spread(_neighbors(node, other, stream.num_nodes)),
         "time_to_next_event": _spread(np.diff(t)),
         "time_to_next_of_a_node": _spread(gaps),
-        "repeat_rate": 1 - len(np.unique(src * stream.num_nodes + dst)) / max(1, len(src)),
+        "repeat_rate": _repeated(src * stream.num_nodes + dst),
     }
+
+
+def _repeated(pairs: IntArray) -> float:
+    """The share of pairs that stood earlier in the list."""
+    return 1 - len(np.unique(pairs)) / len(pairs) if len(pairs) else float("nan")
 
 
 def _neighbors(node: IntArray, other: IntArray, nodes: int) -> IntArray:

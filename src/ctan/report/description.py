@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from ctan.arrays import IntArray
+from ctan.errors import DataError
 from ctan.events import EventKind, EventStream, GraphSplit, Split, surprise
 
 _BLUE, _RED, _GREEN = "#0072B2", "#D55E00", "#009E73"
@@ -43,6 +44,8 @@ def draw_description(
     if stream.kind is not None:
         met = stream.kind == EventKind.INTERACTION
         src, dst, t = src[met], dst[met], t[met]
+    if not len(src):
+        raise DataError(f"{path}: a figure shows interactions, and the stream has none.")
     figure = Figure(figsize=(10, 7), layout="constrained")
     FigureCanvasAgg(figure)
     if title:

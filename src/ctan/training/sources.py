@@ -28,7 +28,7 @@ def open_data(
         ('t-pathgraph', 'paper', 40)
     """
     given = options or {}
-    if name in datasets.names():
+    if datasets.is_known(name):
         known = datasets.options_of(str(name))
         data = datasets.load(str(name), **given)
         return data.stream, {"name": str(name), "options": {**known, **given}}
