@@ -1,18 +1,25 @@
 """Every registered model on UCI link prediction: AUC, AP, seconds per epoch, parameters.
 
-    python benchmarks/uci_models.py --file ../shared/data/uci/events.parquet
+    python benchmarks/uci_models.py --file ../shared/data/uci/events.parquet --seeds 0 1 2
+    python benchmarks/uci_models.py --file ../shared/data/uci/events.parquet --clock position
 
-One line of JSON per model is appended to --out as it is done; called again, what is there is not
-run again. The table is printed at the end. Models have the size of the paper's link grid at one
-layer, or their default size where the paper names none. Seconds are processor time of training on
-one thread, so they do not depend on what else the machine does.
+One line of JSON per run is appended to --out as it is done; called again, what is there is not run
+again. The table is printed at the end. Models have the size of the paper's link grid at one layer,
+or their default size where the paper names none. Seconds are processor time of training on one
+thread, so they depend little on what else the machine does.
+
+`--clock position` replaces each event's time by its position: the same events in the same order,
+at an even pace. UCI slows down by a factor of twelve from training to test, and this shows which
+models suffer from that.
 """
 
 import argparse
 import json
 import time
 from pathlib import Path
+from statistics import mean, median, pstdev
 
+import numpy as np
 import torch
 
 from ctan.events import EventStream, read_events
@@ -23,6 +30,9 @@ from ctan.training import Tick, environment, fit
 
 RESULTS = Path(__file__).parent / "results" / "uci_models.jsonl"
 PROTOCOL = Protocol(epochs=10, lr=1e-3, weight_decay=1e-6, batch_size=256)
+CLOCKS = ("time", "position")
+#: Nothing is drawn or learned: every seed differs in the negatives of evaluation only.
+UNTRAINED = ("blend", "edgebank", "popularity", "recency")
 
 
 class Stopwatch:
@@ -44,20 +54,23 @@ class Stopwatch:
         return self.seconds / max(1, self.steps) * self.batches
 
 
-def measure(stream: EventStream, model: str, protocol: Protocol) -> dict:
+def measure(stream: EventStream, model: str, clock: str, protocol: Protocol) -> dict:
     options = sizes("link", model, layers=1) or {}
     watch, started = Stopwatch(), time.process_time()
     run = fit(stream, model=model, options=options, protocol=protocol, watch=watch)
     found = run.results
+    trained = model not in UNTRAINED and watch.steps
     return {
         "model": model,
+        "clock": clock,
+        "seed": protocol.seed,
         "options": options,
         "auc": found["test"]["auc"],
         "ap": found["test"]["ap"],
         "val_auc": found["val"]["auc"],
         "best_epoch": found["best_epoch"] + 1,
         "parameters": found["parameters"],
-        "seconds_per_epoch": round(watch.per_epoch, 3) if watch.steps else None,
+        "seconds_per_epoch": round(watch.per_epoch, 3) if trained else None,
         "seconds": round(time.process_time() - started, 1),
         "protocol": found["protocol"],
         "summary": found["summary"],
@@ -67,18 +80,36 @@ def measure(stream: EventStream, model: str, protocol: Protocol) -> dict:
 
 
 def table(records: list[dict]) -> str:
-    """Best first."""
+    """Best first: mean and standard deviation over the seeds, and how many there are."""
     rows = [
-        "| model | AUC | AP | seconds per epoch | parameters |",
-        "|---|---|---|---|---|",
+        "| model | seeds | AUC | AP | validation AUC | AUC, even pace | seconds per epoch "
+        "| parameters |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for r in sorted(records, key=lambda r: -r["auc"]):
-        seconds = "-" if r["seconds_per_epoch"] is None else f"{r['seconds_per_epoch']:.1f}"
-        rows.append(
-            f"| {r['model']} | {100 * r['auc']:.2f} | {100 * r['ap']:.2f} | {seconds} "
-            f"| {r['parameters']:,} |"
-        )
+    runs = {model: [r for r in records if r["model"] == model] for model in MODELS}
+    by_time = {m: [r for r in found if r["clock"] == "time"] for m, found in runs.items()}
+    by_time = {m: found for m, found in by_time.items() if found}
+    for model, found in sorted(by_time.items(), key=lambda one: -mean(r["auc"] for r in one[1])):
+        even = [r for r in runs[model] if r["clock"] == "position"]
+        seconds = [r["seconds_per_epoch"] for r in found if r["seconds_per_epoch"]]
+        cells = [
+            model,
+            str(len(found)),
+            spread(found, "auc"),
+            spread(found, "ap"),
+            spread(found, "val_auc"),
+            spread(even, "auc") + (f" ({len(even)})" if len(even) not in (0, len(found)) else ""),
+            f"{median(seconds):.1f}" if seconds else "",
+            f"{found[0]['parameters']:,}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def spread(records: list[dict], metric: str) -> str:
+    """Mean and standard deviation in percent; empty without runs."""
+    values = [100 * r[metric] for r in records]
+    return f"{mean(values):.1f} ± {pstdev(values):.1f}" if values else ""
 
 
 def main() -> None:
@@ -86,25 +117,38 @@ def main() -> None:
     parser.add_argument("--file", type=Path, required=True, help="events.parquet of UCI")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--clock", default="time", choices=CLOCKS)
     parser.add_argument("--epochs", type=int, default=PROTOCOL.epochs)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    protocol = PROTOCOL.with_(epochs=args.epochs)
     stream = read_events(args.file)
+    if args.clock == "position":
+        even = np.arange(len(stream))
+        stream = EventStream.from_arrays(
+            src=stream.src, dst=stream.dst, t=even, num_nodes=stream.num_nodes
+        )
 
-    done = (
-        [json.loads(line) for line in args.out.read_text().splitlines()]
-        if args.out.exists()
-        else []
-    )
-    done = [r for r in done if r["protocol"] == protocol.to_dict()]
+    text = args.out.read_text() if args.out.exists() else ""
+    done = {key(record): record for record in map(json.loads, text.splitlines())}
     for model in args.models:
-        if model not in {r["model"] for r in done}:
-            done.append(measure(stream, model, protocol))
+        for seed in args.seeds:
+            protocol = PROTOCOL.with_(epochs=args.epochs, seed=seed)
+            if (model, args.clock, tuple(protocol.to_dict().items())) in done:
+                continue
+            record = measure(stream, model, args.clock, protocol)
+            done[key(record)] = record
             args.out.parent.mkdir(parents=True, exist_ok=True)
             with open(args.out, "a") as file:
-                file.write(json.dumps(done[-1]) + "\n")
-    print(table([r for r in done if r["model"] in args.models]))
+                file.write(json.dumps(record) + "\n")
+    shown = [r for r in done.values() if r["protocol"]["epochs"] == args.epochs]
+    print(table(shown))
+    print(f"\n{PROTOCOL.with_(epochs=args.epochs).summary()}", "(and the other seeds)")
+
+
+def key(record: dict) -> tuple:
+    """What makes a run one of its own."""
+    return record["model"], record["clock"], tuple(record["protocol"].items())
 
 
 if __name__ == "__main__":
