@@ -14,7 +14,7 @@ from ctan.datasets import load, tgb
 from ctan.datasets._download import Remote
 from ctan.datasets.negatives import EvaluationNegatives, all_other_destinations
 from ctan.errors import CtanError, DataError, ProtocolError
-from ctan.events import EventStream, split_by_time
+from ctan.events import EventStream, split_by_time, store_of
 
 EVENTS = 40
 
@@ -68,7 +68,7 @@ def served(tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["tgbl-wiki", "tgbl-review", "tgbl-coin", "tgbl-comment"])
-def test_events_split_and_negatives_come_through_py_tgb(served, tmp_path, name):
+def test_events_split_and_negatives_come_through_py_tgb(served, tmp_path, name, monkeypatch):
     pytest.importorskip("tgb")
     packed, ids = files_of(name, np.random.default_rng(0))
     about, server = served(name, packed)
@@ -83,8 +83,39 @@ def test_events_split_and_negatives_come_through_py_tgb(served, tmp_path, name):
     ptr, node = data.negatives["test"].of(np.arange(34, 40))
     assert np.diff(ptr).tolist() == [1 + i % 3 for i in range(34, 40)]
     assert node.tolist() == [n for i in range(34, 40) for n in range(1 + i % 3)]
+    # The second time from a checked store: neither download nor pickle.
+    monkeypatch.setattr(tgb, "_open", None)
+    again = tgb.load_tgb(about, root)
+    assert len(server.asked) == 1
+    assert store_of(again.stream) is not None
+    assert np.array_equal(again.stream.msg, stream.msg)
+    for part in ("val", "test"):
+        one, other = data.negatives[part], again.negatives[part]
+        assert one.start == other.start
+        assert np.array_equal(one.ptr, other.ptr)
+        assert np.array_equal(one.node, other.node)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_damage_is_named_whatever_file_it_is_in(served, tmp_path):
+    pytest.importorskip("tgb")
+    packed, _ = files_of("tgbl-coin", np.random.default_rng(0))
+    about, _ = served("tgbl-coin", packed)
+    root = tmp_path / "root"
     tgb.load_tgb(about, root)
-    assert len(server.asked) == 1  # found in its folder the second time
+    (kept,) = (root / "tgbl_coin").glob("ctan-*")
+    places = [kept / "events" / "dst.npy", kept / "negatives" / "val_node.npy"]
+    places += [root / "tgbl_coin" / name for name in packed]
+    for path in places:
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        with pytest.raises(DataError, match=rf"{path.name}: .*damaged"):
+            tgb.load_tgb(about, root)
+        path.write_bytes(content)
+    tgb.load_tgb(about, root)
+    places[-1].unlink()
+    with pytest.raises(DataError, match=f"no {places[-1].name}. To repair"):
+        tgb.load_tgb(about, root)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -117,7 +148,8 @@ def test_a_damaged_archive_is_refused(served, tmp_path):
 def test_without_the_package_the_error_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "tgb.linkproppred.dataset", None)
     (tmp_path / "tgbl_coin").mkdir()
-    (tmp_path / "tgbl_coin" / "tgbl-coin_edgelist_v2.csv").write_text("")
+    for file in ("edgelist_v2.csv", "val_ns_v2.pkl", "test_ns_v2.pkl"):
+        (tmp_path / "tgbl_coin" / f"tgbl-coin_{file}").write_text("")
     with pytest.raises(CtanError, match=r"pip install 'ctan\[tgb\]'"):
         load("tgbl-coin-v2", tmp_path)
 
