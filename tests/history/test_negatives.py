@@ -104,3 +104,36 @@ def test_mistakes_are_named(negatives):
         negatives.sample([0, 0], [0])
     with pytest.raises(ProtocolError, match="src"):
         negatives.sample([99], [0])
+
+
+@compiled
+@given(streams(deletions=False, min_events=1), st.booleans(), st.data())
+def test_typed_negatives_have_the_type_of_the_destination(stream, reject, data):
+    types = np.array([data.draw(st.integers(0, 2)) for _ in range(stream.num_nodes)])
+    end = len(stream)
+    negatives = RandomNegatives(stream, end, end, reject=reject, pool="nodes", types=types, seed=1)
+    for source, like in zip(stream.src[:9], stream.dst[:9], strict=True):
+        everyone = allowed(stream, source, end, end, reject, "nodes")
+        expected = {v for v in everyone if types[v] == types[like]}
+        if expected:
+            drawn = negatives.sample([source], [0], count=200, like=[like])
+            assert set(drawn[0].tolist()) == expected
+        else:
+            with pytest.raises(ProtocolError, match="every candidate"):
+                negatives.sample([source], [0], like=[like])
+
+
+def test_types_need_a_destination_and_one_type_changes_nothing(negatives):
+    stream = EventStream.from_arrays(src=[0, 0, 1], dst=[2, 3, 4], t=range(3))
+    typed = RandomNegatives(stream, 3, 3, types=[0, 0, 1, 1, 0], seed=0)
+    with pytest.raises(ProtocolError, match="like=dst"):
+        typed.sample([0], [0])
+    with pytest.raises(ProtocolError, match="one number of 0 or more for each of 5 nodes"):
+        RandomNegatives(stream, 3, 3, types=[0], seed=0)
+    plain, same = (
+        RandomNegatives(stream, 3, 0, types=types, seed=0).sample(
+            [0, 1], [0, 1], count=9, like=[2, 4]
+        )
+        for types in (None, [3] * 5)
+    )
+    assert (plain == same).all()

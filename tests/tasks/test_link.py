@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from ctan.datasets import path_graphs
+from ctan.errors import ProtocolError
 from ctan.events import EventStream, split_by_count, split_by_graph
 from ctan.history import chronological
 from ctan.models import Events
@@ -90,3 +91,31 @@ def test_a_sequence_is_asked_about_where_it_ends():
     assert graphs.t[ends].tolist() == [2] * len(parts.val)
     assert (pairs.dst == graphs.dst[ends]).all()
     assert (task.labels(graphs, events, pairs) == graphs.y[ends]).all()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{}, {"negatives": "historical"}, {"negatives": "inductive"}, {"negatives_known": True}],
+    ids=str,
+)
+def test_typed_negatives_have_the_destination_s_type(rules):
+    rng = np.random.default_rng(1)
+    src, dst = rng.integers(0, 40, 300), rng.integers(0, 40, 300)
+    kind = np.arange(40) % 3
+    x = np.stack([rng.normal(size=40), kind], axis=1)
+    stream = EventStream.from_arrays(src=src, dst=dst, t=np.arange(300), x=x)
+    for phase in PHASES:
+        rows = asked(stream, phase, 20, node_type=1, negative_pool="nodes", **rules)
+        own = {event: dst for event, _, dst, label in rows if label}
+        assert all(kind[dst] == kind[own[event]] for event, _, dst, _ in rows)
+
+
+def test_types_that_are_none_are_refused(stream):
+    with pytest.raises(ProtocolError, match="have 0 features"):
+        asked(stream, PHASES[-1], 9, node_type=0)
+    x = np.full((stream.num_nodes, 1), 0.5)
+    odd = EventStream.from_arrays(src=stream.src, dst=stream.dst, t=stream.t, x=x)
+    with pytest.raises(ProtocolError, match=r"node 0 has 0\.5"):
+        asked(odd, PHASES[-1], 9, node_type=0)
+    with pytest.raises(ProtocolError, match="or -1 for no types"):
+        Protocol(node_type=-2)

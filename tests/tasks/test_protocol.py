@@ -6,8 +6,8 @@ import pytest
 from ctan.datasets import path_graphs
 from ctan.errors import CtanError, ProtocolError
 from ctan.events import EventStream, split_by_count, split_by_graph
-from ctan.tasks import Phase, Protocol, make_task
-from ctan.training import Stage
+from ctan.tasks import PRESETS, Phase, Protocol, make_task, preset
+from ctan.training import Stage, fit
 
 
 def test_all_mistakes_are_named_at_once():
@@ -76,3 +76,31 @@ def test_a_stateful_model_is_not_split_within_a_time():
     stage = Stage.prepare(stream, "link", "ctan", {}, Protocol(split="count", visibility="causal"))
     with pytest.raises(ProtocolError, match="have the same time"):
         list(next(iter(stage.segments(Phase("test")))))
+
+
+def test_the_released_order_reads_the_pair_before_the_last_event():
+    """Then a model of one hop without state solves three nodes and not five, as in the paper."""
+    released = preset("released-sequence").with_(lr=3e-3)
+    options = {"dim": 16, "time_dim": 1, "layers": 1}
+    found = {}
+    for length in (3, 5):
+        stream = path_graphs(length, graphs=400, variant="released")
+        run = fit(stream, task="sequence", model="tgat", options=options, protocol=released)
+        found[length] = run.results["test"]["accuracy"]
+    assert found[3] == 1.0
+    assert found[5] < 0.8
+    with pytest.raises(ProtocolError, match="or readout='pair'"):
+        fit(stream, task="sequence", protocol=released.with_(readout="dst"))
+
+
+def test_presets_are_for_their_tasks(plain):
+    for name, entry in PRESETS.items():
+        by_graph = entry.protocol.split == "graph"
+        assert by_graph == (entry.task in ("sequence", "edge")), name
+        if not by_graph:
+            task = make_task(entry.task, plain, split_by_count(plain), entry.protocol)
+            assert task.name == entry.task
+    assert preset("tgb").validate_every == 3
+    assert (preset("tgb").plateau, preset("tgb-large").plateau) == (20, 3)
+    assert (preset("paper-sequence").plateau, preset("paper-pascal").plateau) == (5, 20)
+    assert preset("paper-link").patience == 50

@@ -17,7 +17,7 @@ _RANDOM, _INDUCTIVE = 0, 2
 
 
 @njit(cache=True, nogil=True)
-def _lower(values: Times, low: int, high: int, wanted: Any) -> int:
+def lower(values: Times, low: int, high: int, wanted: Any) -> int:
     """First place of the rising values [low, high) that is not below the wanted one."""
     while low < high:
         middle = (low + high) >> 1
@@ -54,7 +54,7 @@ def _places_of(values: Int64, low: int, high: int, wanted: Int64) -> Int64:
     places = np.empty(len(wanted), np.int64)
     n = 0
     for v in wanted:
-        place = _lower(values, low, high, v)
+        place = lower(values, low, high, v)
         if place < high and values[place] == v:
             places[n] = place - low
             n += 1
@@ -163,7 +163,7 @@ def sample(
             key = u * (len(pool_ptr) - 1) + kind[dst[e]]
             low, high = ptr[key], ptr[key + 1]
             # First meetings rise within a key: the earlier times are a prefix, training another.
-            start = _lower(first, low, high, train_end) if rule == _INDUCTIVE else low
+            start = lower(first, low, high, train_end) if rule == _INDUCTIVE else low
             stop = start
             stop_high = high
             while stop < stop_high:

@@ -66,3 +66,16 @@ def interactions(stream: EventStream) -> NDArray[np.bool_]:
         return np.empty(0, np.bool_)
     kept: NDArray[np.bool_] = stream.kind == EventKind.INTERACTION
     return kept
+
+
+def as_types(types: ArrayLike | None, num_nodes: int) -> NDArray[np.int64]:
+    """A type for each node, [N]; one and the same where none are given."""
+    if types is None:
+        return np.zeros(num_nodes, np.int64)
+    given = as_column(types, "types")
+    if len(given) != num_nodes or given.min(initial=0) < 0:
+        raise ProtocolError(
+            f"types: expected one number of 0 or more for each of {num_nodes} nodes, got "
+            f"{len(given)} from {given.min(initial=0)}"
+        )
+    return given

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctan.errors import ProtocolError, unknown_name
 from ctan.history._candidates import every, sample
-from ctan.history._checks import as_column, as_nodes, at_least, interactions
+from ctan.history._checks import as_nodes, as_types, at_least, interactions
 from ctan.history.nodes import NodeHistory
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Candidates:
         self.num_nodes, self.train_end, self.seed = stream.num_nodes, train_end, seed
         self._nodes = NodeHistory.build(stream)
         self._src, self._dst, self._t = src, dst, np.asarray(stream.t)
-        self._type = _types(types, stream.num_nodes)
+        self._type = as_types(types, stream.num_nodes)
         kinds = int(self._type.max(initial=0)) + 1
 
         nodes = _pool(pool, src[kept], dst[kept], stream.num_nodes)
@@ -195,18 +195,6 @@ class Candidates:
             self._src, self._dst, self._t, self._type, self._pool, self._pool_ptr,
             self._event, self._source_ptr,
         )  # fmt: skip
-
-
-def _types(types: ArrayLike | None, num_nodes: int) -> Int64:
-    if types is None:
-        return np.zeros(num_nodes, np.int64)
-    given = as_column(types, "types")
-    if len(given) != num_nodes or given.min(initial=0) < 0:
-        raise ProtocolError(
-            f"types: expected one number of 0 or more for each of {num_nodes} nodes, got "
-            f"{len(given)} from {given.min(initial=0)}"
-        )
-    return given
 
 
 def _pool(pool: str | ArrayLike, src: Int64, dst: Int64, num_nodes: int) -> Int64:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from ctan.errors import ProtocolError
 from ctan.events import EventStream, Split
 from ctan.history import Batch, Candidates, RandomNegatives
 from ctan.models import Asked, Events
@@ -47,6 +48,7 @@ class LinkPrediction(Task):
 
     def __init__(self, stream: EventStream, split: Split, protocol: Protocol) -> None:
         self.protocol = protocol
+        types = node_types(stream, protocol)
         self.negatives = {
             phase: RandomNegatives(
                 stream,
@@ -54,13 +56,18 @@ class LinkPrediction(Task):
                 known_end=end,
                 reject=not protocol.negatives_known,
                 pool=protocol.negative_pool,
+                types=types,
                 seed=protocol.seed,
             )
             for phase, end in zip(PHASES, (split.train_end, split.val_end, split.end), strict=True)
         }
         self.candidates = (
             Candidates(
-                stream, protocol.negative_pool, train_end=split.train_end, seed=protocol.seed
+                stream,
+                protocol.negative_pool,
+                train_end=split.train_end,
+                types=types,
+                seed=protocol.seed,
             )
             if protocol.negatives != "random"
             else None
@@ -72,7 +79,11 @@ class LinkPrediction(Task):
         if self.candidates is None or phase.training:
             by_row = self.protocol.negative_draw == "row" and not phase.training
             drawn = self.negatives[phase.name].sample(
-                events.src, row if by_row else events.position, phase.epoch, at=events.position
+                events.src,
+                row if by_row else events.position,
+                phase.epoch,
+                like=events.dst,
+                at=events.position,
             )
         else:
             drawn = self.candidates.sample(events.position, 1, self.protocol.negatives).node
@@ -89,3 +100,30 @@ class LinkPrediction(Task):
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Binary cross-entropy."""
         return F.binary_cross_entropy_with_logits(scores[:, 0], labels.to(scores.dtype))
+
+
+def node_types(stream: EventStream, protocol: Protocol) -> NDArray[np.int64] | None:
+    """The type of each node ``[N]``, from the column of features that the protocol names.
+
+    Example:
+        >>> stream = EventStream.from_arrays(src=[0], dst=[1], t=[0], x=[[0.5, 2], [0.1, 7]])
+        >>> node_types(stream, Protocol(node_type=1))
+        array([2, 7])
+    """
+    column = protocol.node_type
+    if column < 0:
+        return None
+    if stream.x is None or column >= stream.x.shape[1]:
+        has = 0 if stream.x is None else stream.x.shape[1]
+        raise ProtocolError(
+            f"node_type={column}: the nodes of this stream have {has} features. Name the column "
+            f"that holds their type{f', 0 to {has - 1}' if has else ''}, or -1 for no types."
+        )
+    found = stream.x[:, column]
+    if (found < 0).any() or (found != np.floor(found)).any():
+        first = int(np.flatnonzero((found < 0) | (found != np.floor(found)))[0])
+        raise ProtocolError(
+            f"node_type={column}: a type is a whole number of 0 or more, but node {first} has "
+            f"{found[first]:g} there."
+        )
+    return found.astype(np.int64)

@@ -46,6 +46,8 @@ class Protocol:
         negatives_known: whether a known edge may be drawn as a random negative.
         negative_draw: random negatives of evaluation are named by the ``event``, or by its ``row``
             in the batch (the paper's code: each batch gets the same list).
+        node_type: which column of the node features holds a type, as a whole number; negatives and
+            candidates then have the type of the event's destination. -1: nodes have no types.
         candidates: in ranking, how many negatives each event is ranked against; 0 for every other
             destination.
         averaging: metrics over the whole ``split``, or as the mean over its batches (``batch``).
@@ -79,6 +81,7 @@ class Protocol:
     negative_scope: str = "so_far"
     negatives_known: bool = False
     negative_draw: str = "event"
+    node_type: int = -1
     candidates: int = 0
     averaging: str = "split"
     class_weights: str = "none"
@@ -106,10 +109,12 @@ class Protocol:
         for name in ("plateau", "patience", "weight_decay", "clip", "lr", "candidates"):
             if getattr(self, name) < 0:
                 wrong.append(f"{name} is {getattr(self, name)}: expected at least 0.")
+        if self.node_type < -1:
+            wrong.append(f"node_type is {self.node_type}: expected a column, or -1 for no types.")
         if not 0 <= self.seed < 2**63:
             wrong.append(f"seed is {self.seed}: expected a number from 0 to 2**63 - 1.")
         horizon = self.through_time
-        if horizon != "all" and (isinstance(horizon, str) or horizon < 0):
+        if horizon != "all" and (not isinstance(horizon, int) or horizon < 0):
             wrong.append(f"through_time is {horizon!r}: expected 0, a number of batches, or 'all'.")
         if wrong:
             raise ProtocolError("\n".join(wrong))
@@ -134,6 +139,7 @@ class Protocol:
         # What few runs change is said where it was changed.
         also = {
             "order": f"answered {self.order}",
+            "node_type": f"of the destination's type (node feature {self.node_type})",
             "candidates": f"{self.candidates} candidates",
             "averaging": f"averaged by {self.averaging}",
             "class_weights": f"{self.class_weights} classes",

@@ -15,7 +15,7 @@ from ctan.events import EventStream, Split
 from ctan.history import Batch, Candidates
 from ctan.models import Asked, Events
 from ctan.tasks.base import Kept, Phase, Task
-from ctan.tasks.link import LinkPrediction
+from ctan.tasks.link import LinkPrediction, node_types
 from ctan.tasks.metrics import hits, mrr
 from ctan.tasks.protocol import Protocol
 
@@ -71,7 +71,11 @@ class Ranking(Task):
                 "destination: say how many to draw, such as candidates=100."
             )
         self.candidates = Candidates(
-            stream, protocol.negative_pool, train_end=split.train_end, seed=protocol.seed
+            stream,
+            protocol.negative_pool,
+            train_end=split.train_end,
+            types=node_types(stream, protocol),
+            seed=protocol.seed,
         )
 
     def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:

@@ -51,12 +51,13 @@ def _classes(task: Callable[[EventStream, Parts, Protocol], Task], name: str) ->
 
 
 def _sequence(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
-    if protocol.order == "before":
+    if protocol.order == "before" and protocol.readout == "dst":
         raise ProtocolError(
             "task 'sequence' reads a node that its last event reaches: before that event "
-            "(order='before') it knows nothing. Use order='after'."
+            "(order='before') it knows nothing. Use order='after', or readout='pair', which reads "
+            "the event's source as well."
         )
-    return SequenceClassification()
+    return SequenceClassification(observe_first=protocol.order != "before")
 
 
 def _regression(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:

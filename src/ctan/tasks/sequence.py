@@ -19,7 +19,10 @@ class SequenceClassification(Task):
 
     In T-PathGraph the last event of each graph carries the graph's label. The event is observed
     first and the updated embedding is read: otherwise the last node would have no neighbour, and
-    nothing to answer from.
+    nothing to answer from. The paper's code reads before, where the source still has an answer.
+
+    Args:
+        observe_first: whether the labelled event is observed before it is read.
 
     Example:
         >>> SequenceClassification().observe_first
@@ -28,8 +31,10 @@ class SequenceClassification(Task):
 
     name = "sequence"
     outputs = 1
-    observe_first = True
     metrics = (loss, accuracy)
+
+    def __init__(self, observe_first: bool = True) -> None:
+        self.observe_first = observe_first
 
     def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:
         """The pairs of the labelled events."""
