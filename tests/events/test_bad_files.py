@@ -131,6 +131,23 @@ def test_wrong_suffixes(tmp_path):
     assert "expected one of .csv, .parquet" in error_of(tmp_path / "c.xlsx", csv)
     assert "damaged or cut short" in error_of(tmp_path / "d.parquet", content[:100])
     assert "damaged or cut short" in error_of(tmp_path / "d.npz", b"PK\x03\x04 nothing")
+    assert "column 'src': got columns" in error_of(tmp_path / "e.npz", b"PK\x05\x06" + bytes(18))
+
+
+def test_columns_that_play_two_parts(tmp_path):
+    content = HEADER + "0,1,5\n"
+    message = error_of(tmp_path / "bad.csv", content, dst="src")
+    assert "column 'src': got it as the column of sources and of destinations" in message
+    message = error_of(tmp_path / "bad.csv", content, msg=["t", "src", "t"])
+    assert "1 problem" in message
+    assert "column 't': got it twice as an event feature" in message
+
+
+@pytest.mark.parametrize("name", ["events.csv", "events"])
+def test_folders(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataError, match="is a folder without a store"):
+        read_events(tmp_path / name)
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -26,6 +26,8 @@ def problems_of(**changes) -> str:
         ({"t": [1, np.nan, 3]}, "column 't', row 1", "got nan", "drop the row"),
         ({"t": [1, 2, 2**70]}, "column 't', row 2", f"got {2**70}", "coarser unit"),
         ({"t": [-1, 2, 2**63]}, "column 't', row 2", f"got {2**63}", "coarser unit"),
+        ({"t": [-2, 0, 2**63 - 1]}, "column 't': got times from -2 to", "fit int64", "coarser"),
+        ({"t": [-1e308, 0.0, 1e308]}, "column 't': got times from -1e+308", "fit float64", "unit"),
         ({"t": np.array([1, 2, 2**63], np.uint64)}, "column 't', row 2", f"{2**63}", "coarser"),
         ({"t": [0.5, 2, 2**60 + 1]}, "column 't', row 2", f"got {2**60 + 1}", "coarser"),
         ({"t": ["1", "2", "3"]}, "column 't':", "got type <U1", "read_events"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -48,6 +49,16 @@ def find_columns(problems: Problems, source: Source, asked: Columns) -> Columns:
         default(asked.graph, "graph"),
         default(asked.kind, "kind"),
     )
+    if found.src == found.dst:
+        problems.add(
+            found.src,
+            None,
+            "it as the column of sources and of destinations",
+            "two columns",
+            "say which is which: src='...', dst='...' (--src ... --dst ...)",
+        )
+    for name in (name for name, count in Counter(msg).items() if count > 1):
+        problems.add(name, None, "it twice as an event feature", "it once", "name it once")
     parts = {part: getattr(found, part) for part in ("src", "dst", "t", "y", "graph", "kind")}
     for part, name in [*parts.items(), *(("msg", name) for name in msg)]:
         if name is not None and name not in there:

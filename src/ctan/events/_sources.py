@@ -25,7 +25,13 @@ FORMATS = {
     ".feather": "Arrow",
     ".npz": "NPZ",
 }
-_MAGIC = {b"PAR1": "Parquet", b"ARRO": "Arrow", b"\xff\xff\xff\xff": "Arrow", b"PK\x03\x04": "NPZ"}
+_MAGIC = {
+    b"PAR1": "Parquet",
+    b"ARRO": "Arrow",
+    b"\xff\xff\xff\xff": "Arrow",
+    b"PK\x03\x04": "NPZ",
+    b"PK\x05\x06": "NPZ",  # without members
+}
 
 
 @dataclass
@@ -61,6 +67,11 @@ def _header_row(text: bool) -> str:
 
 def open_file(path: Path) -> Source:
     """The columns of a file, by its suffix, once its content agrees with it."""
+    if path.is_dir():
+        raise DataError(
+            f"{path}: is a folder without a store of events, expected a file of events. To repair: "
+            "name the file, or make a store of it (ctan data import)."
+        )
     if path.suffix not in FORMATS:
         known = ", ".join(FORMATS)
         raise DataError(

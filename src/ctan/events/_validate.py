@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ def validate(columns: dict[str, Any], problems: Problems, sorted_later: bool) ->
         problems.add("t", None, f"unit {out['t_unit']!r}", f"one of {UNITS}", "name one of these")
     if t is not None and out["t"] is not None and not sorted_later:
         _check_sorted(problems, t)
+    if t is not None and len(t):
+        _check_span(problems, t)
     _check_nodes(problems, out, columns.get("num_nodes"))
     _check_kinds(problems, out)
     _check_graphs(problems, out)
@@ -97,6 +100,20 @@ def _check_sorted(problems: Problems, t: Array) -> None:
         "times that never decrease",
         "sort=True (--sort) sorts events by time, stably",
     )
+
+
+def _check_span(problems: Problems, t: Array) -> None:
+    """Times are subtracted everywhere: the longest difference has to fit their type."""
+    low, high = t.min().item(), t.max().item()
+    finite = math.isfinite(low) and math.isfinite(high)
+    if finite and (high - low > INT64_MAX if t.dtype.kind == "i" else math.isinf(high - low)):
+        problems.add(
+            "t",
+            None,
+            f"times from {low} to {high}",
+            f"times whose differences fit {t.dtype}",
+            "use a coarser unit, or drop the rows that are far out",
+        )
 
 
 def _check_nodes(problems: Problems, out: dict[str, Any], num_nodes: int | None) -> None:

@@ -109,7 +109,8 @@ def split_by_graph(stream: EventStream, val: float = 0.15, test: float = 0.15) -
     low, high = _shares(val, test)
     ids = np.unique(stream.graph)
     first, second = round(low * len(ids)), round(high * len(ids))
-    _checked(Split(first, second, len(ids), "graphs"), val, test, what="graphs")
+    rule = f"shares {low:g} and {high:g}"
+    _checked(Split(first, second, len(ids), rule), val, test, what="graphs")
     return GraphSplit(ids[:first], ids[first:second], ids[second:])
 
 
@@ -131,8 +132,13 @@ def _checked(split: Split, val: float, test: float, what: str = "events") -> Spl
     }
     empty = [name for name, (part, share) in parts.items() if share and part.start == part.stop]
     if empty:
+        repair = (
+            "Give more data, other shares, or (where many events share a time) split_by_count."
+            if what == "events"
+            else "Give more graphs, or other shares."
+        )
         raise DataError(
             f"no {what} are left for {' and '.join(empty)}: {split.end:,} {what}, {split.rule}. "
-            "Give more data, other shares, or (where many events share a time) split_by_count."
+            f"{repair}"
         )
     return split
