@@ -4,9 +4,10 @@
     python benchmarks/uci_models.py --file ../shared/data/uci/events.parquet --clock position
 
 One line of JSON per run is appended to --out as it is done; called again, what is there is not run
-again. The table is printed at the end. Models have the size of the paper's link grid at one layer,
-or their default size where the paper names none. Seconds are processor time of training on one
-thread, so they depend little on what else the machine does.
+again. The table is printed at the end. Models have the size of the paper's link grid at one layer;
+where the paper names none, their default size, or the largest that keeps its budget of 140,000
+weights. All read five neighbours. Seconds are processor time of training on one thread, so they
+depend little on what else the machine does.
 
 `--clock position` replaces each event's time by its position: the same events in the same order,
 at an even pace. UCI slows down by a factor of twelve from training to test, and this shows which
@@ -23,8 +24,9 @@ import numpy as np
 import torch
 
 from ctan.events import EventStream, read_events
-from ctan.models import MODELS
-from ctan.models.grids import sizes
+from ctan.models import MODELS, Dims, build, options
+from ctan.models.grids import GRIDS, sizes
+from ctan.nn import Readout
 from ctan.tasks import Protocol
 from ctan.training import Tick, environment, fit
 
@@ -54,17 +56,35 @@ class Stopwatch:
         return self.seconds / max(1, self.steps) * self.batches
 
 
+def sized(model: str) -> dict:
+    """The options of a model: the paper's size, or one that keeps its budget on UCI."""
+    known = options(model)
+    given = sizes("link", model, layers=1) or {}
+    if "dim" in known and not given:
+        dim = known["dim"]
+        while weights(model, dim) > GRIDS["link"].budget:
+            dim -= 2
+        given["dim"] = dim
+    return {**given, **({"neighbors": 5} if "neighbors" in known else {})}
+
+
+def weights(model: str, dim: int) -> int:
+    """Weights of a model and its readout where there are no features."""
+    built = build(model, Dims(nodes=1), dim=dim)
+    return sum(p.numel() for part in (built, Readout(built.dim)) for p in part.parameters())
+
+
 def measure(stream: EventStream, model: str, clock: str, protocol: Protocol) -> dict:
-    options = sizes("link", model, layers=1) or {}
+    given = sized(model)
     watch, started = Stopwatch(), time.process_time()
-    run = fit(stream, model=model, options=options, protocol=protocol, watch=watch)
+    run = fit(stream, model=model, options=given, protocol=protocol, watch=watch)
     found = run.results
     trained = model not in UNTRAINED and watch.steps
     return {
         "model": model,
         "clock": clock,
         "seed": protocol.seed,
-        "options": options,
+        "options": given,
         "auc": found["test"]["auc"],
         "ap": found["test"]["ap"],
         "val_auc": found["val"]["auc"],
