@@ -120,8 +120,6 @@ def reached(home: Path) -> None:
     """A path built from its far end, then an event at every node that has to pass something on."""
     length, found = 12, {}
     x = np.random.default_rng(0).uniform(-1, 1, (length + 1, 1)).astype(np.float32)
-    # In single precision a difference sinks below the last bit after about nine hops.
-    torch.set_default_dtype(torch.float64)
     for steps in (1, 2, 3, 4):
         built = [(i, i + 1) for i in reversed(range(length))]
         relays = [(i, i) for i in range(steps, length + 1, steps)]
@@ -133,7 +131,6 @@ def reached(home: Path) -> None:
             steps=steps, update="ball",
         )  # fmt: skip
         found[f"L = {steps}"] = reach(model, stream, source=0)
-    torch.set_default_dtype(torch.float32)
     draw_reach(home / "reach.png", found, since=length - 1)
 
 

@@ -130,9 +130,11 @@ PLANS: dict[str, list[Row]] = {
     ],
     # Can the latch be learned? Short paths first, fresh graphs in each epoch, and both.
     "teaching": [
+        Row("ctan", ctan("isometric"), (50, 100, 200), teaching="curriculum"),
+        Row("ctan", ctan("default"), (50, 100), teaching="curriculum"),
         *(
             Row("ctan", ctan(init), (50, 100), seeds=3, teaching=way)
-            for way in ("curriculum", "fresh", "fresh curriculum")
+            for way in ("fresh", "fresh curriculum")
             for init in ("isometric", "default")
         ),
         *(

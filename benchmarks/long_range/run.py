@@ -161,7 +161,8 @@ def main() -> None:
                 file.write(json.dumps(result) + "\n")
             print(
                 f"{plan} {result['model']} n={result['length']} {result['variant']} "
-                f"seed={result['seed']} {result['options']} {result['protocol']}: "
+                f"seed={result['seed']} {result['teaching']} {result['options']} "
+                f"{result['protocol']}: "
                 f"{100 * result['test']['accuracy']:.1f}% in {result['seconds']} s",
                 flush=True,
             )

@@ -1,5 +1,9 @@
 """Bad input: one clear error, exit code 2, no traceback, nothing written."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -81,6 +85,9 @@ def test_all_problems_are_listed_at_once(ctan, tmp_path):
         (["train", "link", "calls.csv", "--protocol", "epoch=3"], "did you mean 'epochs'"),
         (["train", "link", "calls.csv", "--protocol", "split=tim"], "did you mean 'time'"),
         (["train", "link", "calls.csv", "--protocol", "lr=1", "--lr", "2"], "given both"),
+        (["train", "link", "calls.csv", "--protocol", "through_time=1.5"], "through_time is 1.5"),
+        (["train", "link", "calls.csv", "--src", "caller", "--dst", "caller"], "two columns"),
+        (["train", "link", "."], "is a folder"),
         (["train", "link", "calls.csv", "--lr", "nan"], "lr is a finite number"),
         (["train", "link", "calls.csv", "--epochs", "0"], "epochs is 0"),
         (["train", "link", "calls.csv", "--seed", "-1"], "seed is -1"),
@@ -97,6 +104,12 @@ def test_all_problems_are_listed_at_once(ctan, tmp_path):
         (["demo", "--lengths", "three"], "expected whole numbers"),
         (["demo", "--lengths", "1"], "at least 2 nodes"),
         (["demo", "--out", "calls.csv"], "is a file"),
+        (["demo", "--out", "calls.csv/here"], "calls.csv is a file, expected a folder"),
+        (["study", "sensitivity", "--out", "curve.txt"], "ends in .png, .svg or .pdf"),
+        (["study", "retention", "--out", "curve"], "ends in .png, .svg or .pdf"),
+        (["study", "reach", "--out", "calls.csv/a.png"], "calls.csv is a file, expected a folder"),
+        (["study", "spectrum", "--option", "epsilon=0"], "epsilon is 0"),
+        (["study", "spectrum", "--run", "runs/nothing"], "not a run folder"),
     ],
 )
 def test_bad_arguments(ctan, calls, tmp_path, arguments, named):
@@ -111,7 +124,14 @@ def test_bad_arguments(ctan, calls, tmp_path, arguments, named):
 
 @pytest.mark.parametrize(
     ("option", "named"),
-    [("dim=0", "dim of ctan is 0"), ("heads=3", "not divisible"), ("act=x", "unknown activation")],
+    [
+        ("dim=0", "dim of ctan is 0"),
+        ("dim=1000000000", "not enough memory"),
+        ("heads=3", "not divisible"),
+        ("act=x", "unknown activation"),
+        ("epsilon=-1", "epsilon is -1"),
+        ("gamma=-0.5", "gamma is -0.5"),
+    ],
 )
 def test_options_without_a_meaning(ctan, calls, tmp_path, option, named):
     result = ctan("train", "link", calls, "--src", "caller", "--dst", "callee", "--t", "time",
@@ -147,8 +167,76 @@ def test_errors_as_json(ctan, tmp_path):
     assert np.all([line.startswith("error: ") for line in result.err.splitlines()])
 
 
-def test_usage_errors(ctan):
-    result = ctan("train", "link")
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["train", "link"], "Missing argument"),
+        (["trian", "link"], "Did you mean 'train'"),
+        (["train", "link", "calls.csv", "--epoch", "3"], "--epochs"),
+        (["train", "link", "calls.csv", "--epochs", "many"], "'--epochs'"),
+        (["train", "link", "calls.csv", "--checkpoint-seconds", "-1"], "'--checkpoint-seconds'"),
+        (["study", "sensitivity", "--seed", "-1"], "'--seed'"),
+        (["study", "sensitivity", "--seed", str(2**63)], "'--seed'"),
+    ],
+)
+def test_usage_errors(ctan, arguments, named):
+    result = ctan(*arguments)
     assert result.code == 2
-    assert "Missing argument" in result.err
+    assert named in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_disk_that_is_full():
+    """Not in this process: its stdout is where the error would go."""
+    ctan = Path(sys.executable).with_name("ctan")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [ctan, "models", "list", "--json"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# Root may read and write everything, so the process becomes nobody, once it has imported all.
+AS_NOBODY = """
+import os, sys
+import ctan.cli._jobs, ctan.cli._progress, ctan.study.figures, ctan.training
+from ctan.cli import main
+for arguments in (["data", "check", "open.csv"], sys.argv[1:]):
+    try:
+        main(arguments)
+    except SystemExit as end:
+        code = end.code
+    if os.geteuid() == 0:
+        os.setuid(65534)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["train", "link", "closed.csv"], "closed.csv: Permission denied"),
+        (["demo", "--out", "locked/report"], "no permission to write to"),
+        (["study", "reach", "--out", "locked/a.png"], "no permission to write to"),
+    ],
+)
+def test_what_may_not_be_read_or_written(tmp_path, arguments, named):
+    tmp_path.chmod(0o777)
+    for name, mode in (("open.csv", 0o644), ("closed.csv", 0)):
+        (tmp_path / name).write_text(f"{HEADER}\n{GOOD}\n")
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "locked").mkdir(mode=0o555)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["closed.csv", "locked", "open.csv"]

@@ -9,7 +9,7 @@ import torch
 from ctan.errors import CtanError
 from ctan.events import EventStream
 from ctan.models import CTAN, Dims, build
-from ctan.study import reach, reachable, spectrum, star
+from ctan.study import path, reach, reachable, spectrum, star
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -65,10 +65,42 @@ def test_reach_on_random_streams_never_exceeds_the_theory():
         np.testing.assert_array_equal(found.measured, found.theory)
 
 
-def test_a_model_without_states_is_refused():
-    stream, _ = relay(3, 1)
-    with pytest.raises(CtanError, match="no node states"):
-        reach(build("tgat", Dims(4, node_dim=1), dim=4), stream, source=0)
+@pytest.mark.parametrize(
+    ("name", "options", "expected"),
+    [
+        # A memory passes on what the partner remembers: one hop at each event.
+        ("jodie", {}, [0, 0, 1, 2, 3]),
+        # Its readers look further still, but what they see is not stored.
+        ("tgn", {}, [0, 0, 1, 2, 3]),
+        # Nothing is carried on: as far as the layers reach, at once or never.
+        ("tgat", {"layers": 1}, [0, 0, -1, -1, -1]),
+        ("tgat", {"layers": 3}, [0, 0, 1, 2, -1]),
+    ],
+)
+def test_other_models_are_measured_without_a_theory(name, options, expected):
+    x = np.random.default_rng(0).uniform(-1, 1, (5, 1)).astype(np.float32)
+    stream = EventStream.from_arrays(src=range(4), dst=range(1, 5), t=range(4), x=x)
+    found = reach(build(name, Dims(5, node_dim=1), dim=4, **options), stream, source=0)
+    assert found.measured.tolist() == expected
+    assert found.theory is None
+
+
+def test_reach_is_not_cut_short_by_rounding():
+    """Of a fresh model little arrives after 25 hops, but not nothing; the model stays as it was."""
+    length = 25
+    x = np.ones((length + 1, 1), np.float32)
+    stream = EventStream.from_arrays(
+        src=range(length), dst=range(1, length + 1), t=range(length), x=x
+    )
+    model = CTAN(Dims(length + 1, node_dim=1), dim=6, psi="concat", epsilon=1.0).float()
+    found = reach(model, stream, source=0)
+    np.testing.assert_array_equal(found.measured, found.theory)
+    assert model.layers[0].weight.dtype == torch.float32
+
+
+def test_reach_is_about_one_stream_with_features():
+    with pytest.raises(CtanError, match="no union of graphs"):
+        reach(build("ctan", Dims(1, 1, 1), dim=4), path(3, graphs=2), source=0)
 
 
 def ordered(eigenvalues):

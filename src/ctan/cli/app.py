@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import typer
 
@@ -56,14 +58,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=given, prog_name="ctan")
     except (CtanError, OSError, MemoryError) as error:
-        message = str(error) if isinstance(error, CtanError) else _of_the_system(error)
-        _show.fail(message)
-        if "--json" in given:
+        _fail(str(error) if isinstance(error, CtanError) else _of_the_system(error), given)
+    except RuntimeError as error:
+        # Torch has no type of its own for an allocation that failed, but for that of a GPU.
+        if not any(word in str(error) for word in ("allocate memory", "out of memory")):
+            raise
+        _fail(_NO_MEMORY, given)
+
+
+_NO_MEMORY = "not enough memory for this: try a smaller --batch-size or dim."
+
+
+def _fail(message: str, given: list[str]) -> NoReturn:
+    _show.fail(message)
+    if "--json" in given:
+        # Stdout may be what failed.
+        with contextlib.suppress(OSError):
             _show.json_out({"error": message})
-        sys.exit(2)
+    sys.exit(2)
 
 
 def _of_the_system(error: OSError | MemoryError) -> str:
     if isinstance(error, MemoryError):
-        return "not enough memory for this: try a smaller --batch-size or dim."
+        return _NO_MEMORY
     return f"{error.filename}: {error.strerror}." if error.filename else f"{error}."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from ctan.cli import _show
+from ctan.cli import _outputs, _show
 from ctan.errors import CtanError
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ def demo(
     from ctan.cli._progress import JobProgress
 
     sizes = _lengths(lengths)
-    if out.exists() and not out.is_dir():
-        raise CtanError(f"{out} is a file: give the name of a folder for the report.")
+    _outputs.folder(out)
     plan = [("ctan", seed) for seed in range(seeds)] + [(model, 0) for model in _BASELINES]
     jobs = [
         Job(model, length, seed, epochs, graphs)

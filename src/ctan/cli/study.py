@@ -9,7 +9,7 @@ import numpy as np
 import typer
 from typer import Option
 
-from ctan.cli import _show
+from ctan.cli import _outputs, _show
 from ctan.cli._options import typed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Run = Annotated[
     Path | None,
     Option("--run", help="Folder of a finished run: its weights instead of fresh ones."),
 ]
-Seed = Annotated[int, Option(help="Of fresh weights.")]
+Seed = Annotated[int, Option(help="Of fresh weights.", min=0, max=2**63 - 1)]
 Picture = Annotated[Path | None, Option("--out", help="Draw this figure (.png, .svg, .pdf).")]
 AsJson = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
 
@@ -47,6 +47,7 @@ def sensitivity(
     """How much of a node's input arrives after k hops of a temporal path."""
     from ctan.study import sensitivity as measure
 
+    _outputs.picture(out)
     name, shown = _model(model, option, run, seed)
     _report(name, measure(shown, hops), "hops", out, as_json)
 
@@ -64,6 +65,7 @@ def retention(
     """How much of an event survives further events at the same node."""
     from ctan.study import retention as measure
 
+    _outputs.picture(out)
     name, shown = _model(model, option, run, seed)
     _report(name, measure(shown, events), "events", out, as_json)
 
@@ -83,6 +85,7 @@ def spectrum(
     from ctan.study import figures, star
     from ctan.study import spectrum as measure
 
+    _outputs.picture(out)
     name, shown = _model("ctan", option, run, seed)
     if not isinstance(shown, CTAN):
         raise CtanError(f"{name} is no CTAN: a spectrum is about its antisymmetric step.")
@@ -112,34 +115,32 @@ def reach(
     hops: Annotated[int, Option(min=1, help="Length of the path.")] = 6,
     model: ModelName = "ctan",
     option: Given = None,
+    run: Run = None,
     seed: Seed = 0,
+    out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """After which event each node of a path hears of the first: theory, and as measured."""
-    import torch
+    """After which event each node of a path hears of the first: as measured; of CTAN, in theory."""
+    from dataclasses import replace
 
-    from ctan.events import EventStream
-    from ctan.models import Dims, build, options
+    from ctan.study import figures, path
     from ctan.study import reach as measure
 
-    given = typed(option or [], options(model), f"option of {model}", "--option")
-    x = np.random.default_rng(0).uniform(-1, 1, (hops + 1, 1)).astype(np.float32)
-    stream = EventStream.from_arrays(
-        src=np.arange(hops), dst=np.arange(1, hops + 1), t=np.arange(hops), x=x
-    )
-    torch.manual_seed(seed)
-    found = measure(build(model, Dims(stream.num_nodes, node_dim=1), **given), stream, source=0)
+    _outputs.picture(out)
+    name, shown = _model(model, option, run, seed)
+    found = measure(shown, replace(path(hops + 1, graphs=1), graph=None), source=0)
+    if out is not None:
+        figures.draw_reach(out, {name: found})
+    curves = {"theory": found.theory, "measured": found.measured}
+    known = {column: values for column, values in curves.items() if values is not None}
     if as_json:
-        _show.json_out({"theory": found.theory.tolist(), "measured": found.measured.tolist()})
+        _show.json_out({column: values.tolist() for column, values in known.items()})
         return
     rows = [
-        [str(node), _event(found.theory[node]), _event(found.measured[node])]
-        for node in range(stream.num_nodes)
+        [str(node), *(_event(values[node]) for values in known.values())]
+        for node in range(len(found.measured))
     ]
-    _show.table_out("first event after which a node depends on node 0", _REACH, rows)
-
-
-_REACH = ("node", "theory", "measured")
+    _show.table_out("first event after which a node depends on node 0", ("node", *known), rows)
 
 
 def _model(model: str, option: list[str] | None, run: Path | None, seed: int) -> tuple[str, Model]:

@@ -13,15 +13,20 @@ from ctan.cli import _reading as r
 from ctan.cli import _show
 from ctan.cli._asked import data_options, device_from, protocol_from, together
 from ctan.cli._options import typed
+from ctan.errors import CtanError
 
 if TYPE_CHECKING:
+    from ctan.training import Recipe
     from ctan.training.fit import Progress
 
 _DATA, _MODEL, _PROTOCOL, _RUN = "Data sets", "Model", "Protocol", "Run"
 
 
 def train(
-    task: Annotated[str, Argument(help="link or sequence.", show_default=False)],
+    task: Annotated[
+        str,
+        Argument(help="link, ranking, sequence, edge, node or regression.", show_default=False),
+    ],
     data: Annotated[
         str,
         Argument(
@@ -58,9 +63,17 @@ def train(
             rich_help_panel=_RUN,
         ),
     ] = None,
+    from_run: Annotated[
+        Path | None,
+        Option(
+            "--from",
+            help="A run to go on from: its model, protocol and weights, on these events.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
     device: Annotated[str, Option(help="cpu, cuda or cuda:N.", rich_help_panel=_RUN)] = "cpu",
     checkpoint_seconds: Annotated[
-        float, Option(help="At most between two checkpoints.", rich_help_panel=_RUN)
+        float, Option(help="At most between two checkpoints.", min=0.0, rich_help_panel=_RUN)
     ] = 30.0,
     as_json: Annotated[
         bool, Option("--json", help="One JSON document on stdout.", rich_help_panel=_RUN)
@@ -97,6 +110,8 @@ def train(
 
     ctan train sequence t-pathgraph --length 20
 
+    ctan train link calls-until-june.csv --src caller --dst callee --t time --from runs/link-calls
+
     A run that was stopped goes on where it stopped when the same command is given again.
     """
     from ctan import training
@@ -109,6 +124,8 @@ def train(
     )  # fmt: skip
     named = {"length": length, "variant": variant, "graphs": graphs}
     start = training.recipe(task, model)
+    if from_run is not None:
+        start, model = _going_on(from_run, task, model, option)
     flags = {"epochs": epochs, "lr": lr, "seed": seed}
     how, own, of_data, device = together(
         lambda: protocol_from(start.protocol, protocol or (), batch_size, **flags),
@@ -119,6 +136,13 @@ def train(
     stream, record = training.open_data(data, of_data)
     _show.say(f"{data}: {len(stream):,} events, {stream.num_nodes:,} nodes")
     options = {**start.options, **own}
+    if from_run is not None:
+        record["from"] = training.origin(from_run)
+        newer = training.newer_events(from_run, stream)
+        _show.say(
+            f"from {from_run}: "
+            + ("none of its events here" if newer is None else f"{newer:,} events are newer")
+        )
     spec = training.Spec(task, model, options, how, record, training.fingerprint(stream))
     folder = run or training.folder_for(Path("runs"), f"{task}-{Path(data).stem}-{model}", spec)
     with training.claimed(folder):
@@ -128,24 +152,37 @@ def train(
             f"run folder {folder}{_resumed(came)}",
         ]
         with _stoppable(folder), RunProgress(how.epochs, header) as progress:
-            done = training.fit(
-                stream,
-                task=task,
-                model=model,
-                options=options,
-                protocol=how,
-                folder=folder,
-                data=record,
-                device=device,
-                checkpoint_seconds=checkpoint_seconds,
-                watch=progress.tick,
-                on_epoch=progress.epoch,
-            )
+            common = {
+                "protocol": how,
+                "folder": folder,
+                "data": record,
+                "device": device,
+                "checkpoint_seconds": checkpoint_seconds,
+                "watch": progress.tick,
+                "on_epoch": progress.epoch,
+            }
+            if from_run is None:
+                done = training.fit(stream, task=task, model=model, options=options, **common)
+            else:
+                done = training.go_on(from_run, stream, **common)
     if as_json:
         _show.json_out({"run": str(folder), **done.results})
         return
     _show.results_out(done.results, len(done.history))
     _show.out(f"run folder: {folder} (measure it again: ctan evaluate {folder})")
+
+
+def _going_on(run: Path, task: str, model: str, option: list[str] | None) -> tuple[Recipe, str]:
+    """What a run was trained with, unless something else is asked for."""
+    from ctan import training
+
+    spec, _ = training.start_of(run)
+    if task != spec.task or model not in ("ctan", spec.model) or option:
+        raise CtanError(
+            f"--from {run}: a run of task {spec.task}, model {spec.model}, goes on as it is: leave "
+            "--model and --option out, and name its task."
+        )
+    return training.Recipe(spec.protocol, dict(spec.options)), spec.model
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ctan.errors import unknown_name
+from ctan.errors import CtanError, unknown_name
 from ctan.nn import kernels
 from ctan.nn.aggregate import Attention
 from ctan.nn.edges import Incoming
@@ -81,6 +81,11 @@ class AntiSymmetricStep(nn.Module):
         solver: str = "euler",
     ) -> None:
         super().__init__()
+        if epsilon <= 0 or gamma < 0:
+            raise CtanError(
+                f"epsilon is {epsilon:g} and gamma is {gamma:g}: expected a step size above 0 and "
+                "damping of 0 or more."
+            )
         self.dim, self.epsilon, self.gamma = dim, epsilon, gamma
         self.solver = solver_by_name(solver)
         self.act_name, self.act, self.include_self = act, activation(act), include_self

@@ -197,6 +197,8 @@ def draw_reach(path: str | Path, found: Mapping[str, Reach], *, since: int = 0) 
     figure, (axis,) = panels(1, width=5.6)
     for number, (label, reach) in enumerate(found.items()):
         for values, style in ((reach.theory, "-"), (reach.measured, "o")):
+            if values is None:
+                continue
             nodes = np.flatnonzero(values >= since)
             axis.plot(
                 nodes, values[nodes] - since + 1, style, color=COLORS[number % len(COLORS)],
