@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ctan.cli import _show
+from ctan.cli import _arrays, _show
 from ctan.cli._asked import device_from, protocol_from
+from ctan.errors import unknown_name
+
+if TYPE_CHECKING:
+    from ctan.tasks import Kept
+    from ctan.training import Stage
 
 
 def evaluate(
@@ -23,6 +28,21 @@ def evaluate(
     task: Annotated[
         str | None, Option(help="Another task: link and ranking go with each other.")
     ] = None,
+    negatives: Annotated[
+        Path | None,
+        Option(
+            help="A .npz file of fixed candidates for ranking: array `node`, a row for each event "
+            "of the test part (or all rows in one, with `ptr`).",
+            show_default=False,
+        ),
+    ] = None,
+    scores: Annotated[
+        Path | None,
+        Option(help="A .npz file to write each question's answer to.", show_default=False),
+    ] = None,
+    scores_as: Annotated[
+        str, Option(help="logits or probabilities; arrays are named by it.")
+    ] = "logits",
     device: Annotated[str, Option(help="cpu, cuda or cuda:N.")] = "cpu",
     as_json: Annotated[bool, Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
@@ -34,25 +54,45 @@ def evaluate(
     """
     from ctan import training
     from ctan.cli._progress import RunProgress
+    from ctan.tasks import Phase
 
+    if scores_as not in training.FORMS:
+        raise unknown_name("form of scores", scores_as, training.FORMS)
+    if scores is not None:
+        _arrays.checked(scores, "--scores")
     loaded = training.load_run(run, data=data, device=device_from(device))
-    if protocol or task:
-        how = protocol_from(loaded.spec.protocol, protocol or (), None)
-        found = training.under(loaded, how, task)
-        if as_json:
-            _show.json_out({"run": str(run), **found})
-        else:
-            _show.results_out({"val": {}, **found}, len(loaded.history))
-            _show.out(f"state {found['state']}; trained under: {found['trained_under']}")
-        return
+    how = protocol_from(loaded.spec.protocol, protocol or (), None)
+    lists = None if negatives is None else training.read_lists(negatives, loaded.stage.stream, how)
+    answered: list[tuple[Stage, Kept]] = []
+
+    def keep(stage: Stage, kept: Kept) -> None:
+        answered.append((stage, kept))
+
+    as_it_was = not (protocol or task or lists)
     with RunProgress(epochs=0) as progress:
-        found = training.measure_test(loaded.stage, loaded.state, progress.tick)
-    results = {**loaded.results, **found}
+        if as_it_was:
+            tested = training.evaluate(loaded.stage, loaded.state, Phase("test"), progress.tick)
+            found = {**loaded.results, **training.measured(loaded.stage, tested)}
+            keep(loaded.stage, tested.kept)
+        else:
+            fixed = {"test": lists} if lists else None
+            found = training.under(loaded, how, task, fixed, progress.tick, keep)
+    if lists:
+        found["negatives"] = f"{negatives}: {lists}"
+    if scores is not None:
+        arrays = training.answers(*answered[0], form=scores_as)
+        _arrays.write(scores, arrays)
+        _show.say(f"{scores}: {', '.join(arrays)} of {len(arrays['event']):,} questions")
     if as_json:
-        _show.json_out({"run": str(run), **results})
+        _show.json_out({"run": str(run), **found})
     else:
-        _show.results_out(results, len(loaded.history))
-    _show.say(_compared(loaded.results.get("test"), found["test"]))
+        _show.results_out({"val": {}, **found}, len(loaded.history))
+        if not as_it_was:
+            _show.out(f"state {found['state']}; trained under: {found['trained_under']}")
+        if lists:
+            _show.out(f"candidates: {found['negatives']}")
+    if as_it_was:
+        _show.say(_compared(loaded.results.get("test"), found["test"]))
 
 
 def _compared(recorded: dict[str, Any] | None, found: dict[str, float]) -> str:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ctan.cli import _show
-from ctan.cli._asked import device_from, protocol_from
+from ctan.cli import _arrays, _show
+from ctan.cli import _reading as r
+from ctan.cli._asked import data_options, device_from, protocol_from, together
 from ctan.cli._options import typed
-from ctan.errors import CtanError
 
 
 def embed(
@@ -32,17 +32,19 @@ def embed(
 
     from ctan import training
 
-    if out.suffix != ".npz":
-        raise CtanError(f"--out {out}: expected a file that ends in .npz.")
+    _arrays.checked(out, "--out")
     loaded = training.load_run(run, data=data, device=device_from(device))
     nodes, z = training.embed(loaded, at)
     names = loaded.stage.stream.names
     arrays = {"node": nodes, "embedding": z.cpu().numpy()}
     if names is not None:
         arrays["name"] = np.array([names[int(node)] for node in nodes])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(out, allow_pickle=False, **arrays)
+    _arrays.write(out, arrays)
     _show.out(f"{len(nodes):,} nodes of {loaded.spec.model}, {z.shape[1]} numbers each: {out}")
+    _show.out(
+        f"as seen {'after the last event' if at is None else f'before time {at:g}'}, under: "
+        f"{loaded.spec.protocol.summary()}"
+    )
 
 
 def prequential(
@@ -57,7 +59,22 @@ def prequential(
     ] = None,
     every: Annotated[int, Option(help="Events between two lines.")] = 10_000,
     learn: Annotated[bool, Option(help="Learn from each batch once it was answered.")] = True,
+    device: Annotated[str, Option(help="cpu, cuda or cuda:N.")] = "cpu",
     as_json: Annotated[bool, Option("--json", help="One JSON document on stdout.")] = False,
+    data_option: Annotated[
+        list[str] | None, Option(help="Option of any data set, key=value; repeatable.")
+    ] = None,
+    src: r.Src = None,
+    dst: r.Dst = None,
+    t: r.Time = None,
+    y: r.Label = None,
+    msg: r.Msg = None,
+    kind: r.Kind = None,
+    unit: r.Unit = None,
+    sort: r.Sort = False,
+    bipartite: r.Bipartite = False,
+    relabel: r.Relabel = False,
+    nodes: r.Nodes = None,
 ) -> None:
     """Predict each batch of a stream, then learn from it: one pass, no epochs.
 
@@ -67,10 +84,18 @@ def prequential(
     from ctan.models import options as options_of
 
     start = training.recipe(task, model)
-    how = protocol_from(start.protocol, protocol or (), None)
-    own = typed(option or (), options_of(model), f"option of {model}", "--option")
-    stream, _ = training.open_data(data, {})
-    stage = training.stage_for(stream, task, model, {**start.options, **own}, how)
+    file = r.reading(
+        src=src, dst=dst, t=t, y=y, msg=msg, kind=kind, unit=unit, sort=sort,
+        bipartite=bipartite, relabel=relabel, nodes=nodes,
+    )  # fmt: skip
+    how, own, of_data, device = together(
+        lambda: protocol_from(start.protocol, protocol or (), None),
+        lambda: typed(option or (), options_of(model), f"option of {model}", "--option"),
+        lambda: data_options(data, file, {}, data_option or ()),
+        lambda: device_from(device),
+    )
+    stream, _ = training.open_data(data, of_data)
+    stage = training.stage_for(stream, task, model, {**start.options, **own}, how, device)
     steps = training.prequential(stage, learn=learn)
     found = []
     for block in training.blocks(steps, stage.task.metrics, every):
@@ -81,6 +106,9 @@ def prequential(
             )
             _show.out(f"{block['events']:>10,} events, until {block['time']}: {here}")
     if as_json:
-        _show.json_out({"model": model, "protocol": how.summary(), "blocks": found})
+        about = {"task": task, "model": model, "learns": learn, "lr": how.lr}
+        fields = {"summary": how.summary(), "protocol": how.to_dict()}
+        _show.json_out({**about, **fields, "blocks": found})
     else:
-        _show.out(f"in brackets: the mean so far. {how.summary()}")
+        learned = f"learned from after it was answered, lr {how.lr:g}" if learn else "not learned"
+        _show.out(f"in brackets: the mean so far; each batch {learned}\nprotocol: {how.summary()}")

@@ -75,6 +75,7 @@ class Task(ABC):
             label what happened), or after (tasks that predict what will happen).
         metrics: what is measured; the first one selects the best epoch.
         about_interactions: whether only interactions are asked about; otherwise node events too.
+        answers_with: what is kept of a question: a ``logit``, a ``number`` or a ``rank``.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Task(ABC):
     observe_first: bool
     metrics: tuple[Metric, ...]
     about_interactions: bool = False
+    answers_with: str = "logit"
 
     @abstractmethod
     def ask(self, stream: EventStream, batch: Batch, events: Events, phase: Phase) -> Asked:

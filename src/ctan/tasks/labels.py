@@ -136,6 +136,7 @@ class EdgeRegression(Task):
 
     name = "regression"
     outputs = 1
+    answers_with = "number"
     metrics = (mae, rmse, loss)
 
     def __init__(self, stream: EventStream, parts: Parts, protocol: Protocol) -> None:

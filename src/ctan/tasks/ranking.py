@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol as Interface
 
 import numpy as np
@@ -54,17 +55,18 @@ class Ranking(Task):
     observe_first = False
     metrics = (mrr, hits(1), hits(3), hits(10))
     about_interactions = True
+    answers_with = "rank"
 
     def __init__(
         self,
         stream: EventStream,
         split: Split,
         protocol: Protocol,
-        lists: dict[str, Lists] | None = None,
+        lists: Mapping[str, Lists] | None = None,
     ) -> None:
         self.link = LinkPrediction(stream, split, protocol)
         self.count, self.kind = protocol.candidates, protocol.negatives
-        self.lists = lists or {}
+        self.lists: Mapping[str, Lists] = lists or {}
         if self.kind != "random" and not self.count:
             raise ProtocolError(
                 f"negatives {self.kind!r} are drawn, and candidates=0 ranks against every other "

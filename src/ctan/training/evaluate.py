@@ -103,6 +103,16 @@ def evaluate(stage: Stage, state: State, phase: Phase, watch: Watch | None = Non
     return Evaluation(metrics, kept, state, stage.task.details(kept))
 
 
+def measured(stage: Stage, found: Evaluation) -> dict[str, Any]:
+    """The test part of a run's results: metrics, views and the task's details.
+
+    Args:
+        stage: what was played.
+        found: what its test part gave.
+    """
+    return {"test": found.metrics, "views": by_novelty(stage, found.kept), **found.details}
+
+
 def by_novelty(stage: Stage, kept: Kept) -> dict[str, dict[str, float]]:
     """The metrics of a part seen twice: ``transductive``, the events between nodes of training;
     ``inductive``, those with a node that training has not seen. A view without questions, or in

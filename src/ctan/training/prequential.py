@@ -132,7 +132,12 @@ def _block(
 
 
 def stage_for(
-    stream: EventStream, task: str, model: str, options: dict[str, Any], protocol: Protocol
+    stream: EventStream,
+    task: str,
+    model: str,
+    options: dict[str, Any],
+    protocol: Protocol,
+    device: str = "cpu",
 ) -> Stage:
     """A stage with weights drawn by the protocol's seed, for a run from scratch.
 
@@ -143,4 +148,4 @@ def stage_for(
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(protocol.seed)
-        return Stage.prepare(stream, task, model, options, protocol)
+        return Stage.prepare(stream, task, model, options, protocol, device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,9 @@ from ctan.errors import CheckpointError, ProtocolError
 from ctan.events import EventStream, Split
 from ctan.history import Batch, neighborhood
 from ctan.models import Asked, Events, NodeEncoder, State, View
-from ctan.tasks import Phase, Protocol, Task
-from ctan.training.fit import Run, measure_test, results_of
+from ctan.tasks import Kept, Lists, Phase, Protocol, Ranking, Task
+from ctan.training.evaluate import Watch, evaluate, measured
+from ctan.training.fit import Run, results_of
 from ctan.training.loop import play
 from ctan.training.stage import Stage
 
@@ -66,16 +68,63 @@ def replay(stage: Stage, until: int, state: State | None = None, start: int = 0)
     return state
 
 
-def under(run: Run, protocol: Protocol, task: str | None = None) -> dict[str, Any]:
-    """Measure a run on its test part under another protocol, without training.
-
-    The state is the stored one where the protocols agree on all that it depends on; otherwise
-    training and validation are observed anew, with the weights of the best epoch.
+def staged(
+    run: Run, protocol: Protocol, task: str | None = None, lists: Mapping[str, Lists] | None = None
+) -> tuple[Stage, State, bool]:
+    """A run's weights under another protocol, with the state before the test part.
 
     Args:
         run: a finished run.
         protocol: how to measure; fields about training are ignored.
         task: another task with the same readout: ``link`` and ``ranking`` go with each other.
+        lists: fixed candidates of ranking by phase, instead of the protocol's.
+
+    Returns:
+        The stage, the state, and whether it is the stored one: it is where the protocols agree on
+        all that it depends on; otherwise training and validation are observed anew.
+    """
+    spec, trained = run.spec, run.spec.protocol
+    if protocol.readout != trained.readout:
+        protocol = protocol.with_(readout=trained.readout)
+    task = task or spec.task
+    with torch.random.fork_rng(devices=[]):
+        stage = Stage.prepare(
+            run.stage.stream, task, spec.model, spec.options, protocol, str(run.stage.device)
+        )
+    if lists:
+        if task != "ranking" or not isinstance(stage.parts, Split):
+            raise ProtocolError(f"lists of candidates are for task 'ranking', not for {task!r}.")
+        stage = replace(stage, task=Ranking(stage.stream, stage.parts, protocol, lists))
+    try:
+        stage.predictor.load_state_dict(run.stage.predictor.state_dict())
+    except RuntimeError as error:
+        raise CheckpointError(
+            f"the weights of a run of task {spec.task!r} do not answer task {task!r}: {error}"
+        ) from error
+    same = all(getattr(protocol, name) == getattr(trained, name) for name in _OF_THE_STATE)
+    if same or not isinstance(stage.parts, Split):
+        tensors = {name: tensor.clone() for name, tensor in run.state.tensors().items()}
+        return stage, stage.predictor.model.init_state(stage.device).load(tensors), True
+    return stage, replay(stage, stage.parts.val_end), False
+
+
+def under(
+    run: Run,
+    protocol: Protocol,
+    task: str | None = None,
+    lists: Mapping[str, Lists] | None = None,
+    watch: Watch | None = None,
+    keep: Callable[[Stage, Kept], None] | None = None,
+) -> dict[str, Any]:
+    """Measure a run on its test part under another protocol, without training.
+
+    Args:
+        run: a finished run.
+        protocol: how to measure; fields about training are ignored.
+        task: another task with the same readout: ``link`` and ``ranking`` go with each other.
+        lists: fixed candidates of ranking by phase, instead of the protocol's.
+        watch: called after each batch.
+        keep: called with the stage and what was kept of each question.
 
     Returns:
         Results as of a run, with ``state`` (``stored`` or ``replayed``) and ``trained_under``.
@@ -88,33 +137,18 @@ def under(run: Run, protocol: Protocol, task: str | None = None) -> dict[str, An
         >>> found["state"], sorted(found["test"])
         ('replayed', ['hits@1', 'hits@10', 'hits@3', 'loss', 'mrr'])
     """
-    spec, trained = run.spec, run.spec.protocol
-    if protocol.readout != trained.readout:
-        protocol = protocol.with_(readout=trained.readout)
-    task = task or spec.task
-    with torch.random.fork_rng(devices=[]):
-        stage = Stage.prepare(
-            run.stage.stream, task, spec.model, spec.options, protocol, str(run.stage.device)
-        )
-    try:
-        stage.predictor.load_state_dict(run.stage.predictor.state_dict())
-    except RuntimeError as error:
-        raise CheckpointError(
-            f"the weights of a run of task {spec.task!r} do not answer task {task!r}: {error}"
-        ) from error
-    same = all(getattr(protocol, name) == getattr(trained, name) for name in _OF_THE_STATE)
-    if same or not isinstance(stage.parts, Split):
-        tensors = {name: tensor.clone() for name, tensor in run.state.tensors().items()}
-        state = stage.predictor.model.init_state(stage.device).load(tensors)
-    else:
-        state = replay(stage, stage.parts.val_end)
-    about = results_of(replace(spec, task=task, protocol=protocol), stage, epoch(run), {})
+    stage, state, stored = staged(run, protocol, task, lists)
+    spec = replace(run.spec, task=stage.task.name, protocol=stage.protocol)
+    about = results_of(spec, stage, epoch(run), {})
     del about["val"]
+    found = evaluate(stage, state, Phase("test"), watch)
+    if keep:
+        keep(stage, found.kept)
     return {
         **about,
-        **measure_test(stage, state),
-        "state": "stored" if same else "replayed",
-        "trained_under": trained.summary(),
+        **measured(stage, found),
+        "state": "stored" if stored else "replayed",
+        "trained_under": run.spec.protocol.summary(),
     }
 
 
