@@ -40,8 +40,13 @@ def product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     if not _served(a, b):
         return a @ b if bias is None else torch.addmm(bias, a, b)
-    out: Tensor = torch.ops.mkldnn._linear_pointwise(rounded(a), b.T, bias, "none", [], "")
+    out: Tensor = torch.ops.mkldnn._linear_pointwise(rounded(a), _dense(b.T), bias, "none", [], "")
     return out[: a.size(0)]
+
+
+def _dense(weight: Tensor) -> Tensor:
+    # For weights that are columns of a wider matrix oneDNN has but a loop a thousand times slower.
+    return weight if weight.is_contiguous() or weight.T.is_contiguous() else weight.contiguous()
 
 
 def contract(a: Tensor, b: Tensor) -> Tensor:
@@ -82,7 +87,7 @@ def rounded(x: Tensor) -> Tensor:
     given = x.size(0)
     rows = round_up(given)
     if rows == given:
-        return x
+        return _dense(x)
     out = x.new_empty(rows, x.size(1))
     out[:given] = x
     out[given:] = 0
