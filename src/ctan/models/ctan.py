@@ -87,6 +87,12 @@ class CTAN(NodeEncoder):
         torch.Size([10])
     """
 
+    paper = "Gravina et al., Long Range Propagation on Continuous-Time Dynamic Graphs, ICML 2024"
+    use = (
+        "What matters is many hops or many events away, or memory is short: 408 bytes a node at "
+        "dim 100. See docs/long-range.md for how to start it."
+    )
+
     def __init__(
         self,
         dims: Dims,
