@@ -39,7 +39,8 @@ def edgebank(
     for name in datasets.split(","):
         for record in reproduce.edgebank(name.strip(), root):
             records.append(record)
-            _show.say(f"{record['dataset']} {record['window']}: {_value(record)}")
+            seen = record["settings"]["visibility"]
+            _show.say(f"{record['dataset']} {record['window']}, {seen}: {_value(record)}")
     if as_json:
         _show.json_out(records)
         return
