@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ctan.events import EventStream
-from ctan.history import Batch, TemporalIndex
+from ctan.history import Batch, PairIndex, TemporalIndex
 from ctan.models import Asked, Events, Features, Model, View, look
 
 
@@ -16,7 +16,8 @@ def view_of(model: Model, stream: EventStream, pairs: list[tuple[int, int]], at:
     asked = Asked(src.copy(), dst.copy(), np.zeros(len(pairs), np.int64))
     batch = Batch(np.array([at]), at, at + 1)
     index, features = TemporalIndex.build(stream), Features.of(stream)
-    return look(index, features, model.sees, batch, events, asked, seed=3)
+    met = PairIndex.build(stream) if model.sees.contacts else None
+    return look(index, features, model.sees, batch, events, asked, pairs=met, seed=3)
 
 
 def history(stream: EventStream, node: int, at: int, k: int) -> list[tuple[int, int]]:

@@ -39,13 +39,17 @@ class EdgeBank(PairScorer):
 
     Args:
         dims: what is known of the stream.
-        memory: one of these.
+        memory: which earlier events count, as above: ``infinite``, ``window``, ``tw``,
+            ``quantile``, ``repeat`` or ``threshold``.
         ratio: share of time that ``window``, ``tw`` and ``quantile`` look back.
 
     Example:
         >>> EdgeBank(Dims(nodes=3), memory="window", ratio=0.1)
         EdgeBank('window', ratio=0.1)
     """
+
+    paper = "Poursafaei et al., Towards Better Evaluation for Dynamic Link Prediction, 2207.10128"
+    use = "Before any training: a model that does not beat it has learned no more than repetition."
 
     def __init__(self, dims: Dims, *, memory: str = "infinite", ratio: float = 0.15) -> None:
         super().__init__()

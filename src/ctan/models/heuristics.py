@@ -31,6 +31,9 @@ class Recency(PairScorer):
         True
     """
 
+    paper = "none: a rule of thumb"
+    use = "Before any training, where pairs meet again: it ranks what EdgeBank only tells apart."
+
     def __init__(self, dims: Dims) -> None:
         super().__init__()
         self.sees = Sees(contacts=True)
@@ -51,6 +54,9 @@ class Popularity(PairScorer):
         >>> Popularity(Dims(nodes=3)).stateful
         False
     """
+
+    paper = "none: a rule of thumb"
+    use = "Before any training, where most pairs are new and a few destinations draw most events."
 
     def __init__(self, dims: Dims) -> None:
         super().__init__()
@@ -79,6 +85,9 @@ class Blend(PairScorer):
         >>> Blend(Dims(nodes=3), backup="popular")
         Blend('popular')
     """
+
+    paper = "none: a rule of thumb; the kind of heuristic that leads on tgbl-wiki"
+    use = "Before any training, on every stream: the strongest rule here, at the cost of a look-up."
 
     def __init__(self, dims: Dims, *, backup: str = "recent") -> None:
         super().__init__()
