@@ -77,6 +77,16 @@ def files(cache):
     return total.hexdigest()
 
 
+def mean_degree(cache):
+    """Neighbours of a superpixel, on average over all of all images."""
+    superpixels = edges = 0
+    for file in cache.rglob("*.npz"):
+        with np.load(file) as graph:
+            superpixels += len(graph["x"])
+            edges += len(graph["edges"])
+    return round(2 * edges / superpixels, 3)
+
+
 def balance(result):
     """Events of each class, in each part."""
     stream = result.stream
@@ -147,6 +157,10 @@ def of_compactness(folder, compactness):
                 "max": int(first.found.max()),
                 "mean": round(float(first.found.mean()), 1),
             },
+            "images_within_5_of_the_limit": int(
+                (np.abs(first.found - stream.num_nodes // len(first.images)) <= 5).sum()
+            ),
+            "neighbours_of_a_superpixel": mean_degree(one),
             "superpixels_no_walk_reaches": first.unreached,
             "coord8_superpixels_no_walk_reaches": coord8.unreached,
             "coord8_graphs_kept": len(coord8.images),
