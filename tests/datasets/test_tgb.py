@@ -154,6 +154,14 @@ def test_without_the_package_the_error_says_how_to_get_it(tmp_path, monkeypatch)
         load("tgbl-coin-v2", tmp_path)
 
 
+def test_a_missing_package_is_noticed_before_anything_is_downloaded(served, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "tgb.linkproppred.dataset", None)
+    about, server = served("tgbl-coin", {})
+    with pytest.raises(CtanError, match=r"pip install 'ctan\[tgb\]'"):
+        tgb.load_tgb(about, tmp_path / "root")
+    assert server.asked == []
+
+
 def test_the_rule_of_tgbl_wiki_against_a_loop():
     rng = np.random.default_rng(1)
     stream = EventStream.from_arrays(

@@ -23,6 +23,7 @@ from ctan.datasets.tgb_kept import keep, read_kept
 from ctan.errors import DataError
 from ctan.events import EventStream, Split, read_events, split_by_time
 
+_PACKAGE = "tgb.linkproppred.dataset"
 _PARTS = ("val", "test")
 _NOTE = "read through py-tgb"
 _STORE = "https://object-arbutus.alliancecan.ca/swift/v1/14c95234f6cd4a21a47deafe20cce2a7/tgb"
@@ -35,6 +36,8 @@ def load_tgb(about: About, root: Path, watch: Watch | None = None) -> Dataset:
     pickles, and keeps what it parsed in pickles of its own: as trustworthy as they are. So it reads
     once; from then on the data come from a checked store beside them, which is mapped.
     """
+    if not _edges(about.name, root).is_file():
+        optional(_PACKAGE, "tgb")  # if it is missing, say so before gigabytes are downloaded
     fetch_tgb(about, root, watch)
     kept = _folder(about.name, root) / f"ctan-{_checksum(about.name, root)[:12]}"
     if not kept.is_dir():
@@ -129,7 +132,7 @@ def fetch_tgb(about: About, root: Path, watch: Watch | None = None) -> None:
 
 
 def _open(name: str, root: Path) -> Any:
-    module = optional("tgb.linkproppred.dataset", "tgb")
+    module = optional(_PACKAGE, "tgb")
     # The package takes a folder below its own installation; a relative path leads out of it.
     relative = os.path.relpath(root.absolute(), module.PROJ_DIR)
     return module.LinkPropPredDataset(name=name, root=relative, download=False)
