@@ -1,11 +1,13 @@
 """The fused versions equal the plain ones: outputs and all gradients, on any neighbourhood."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctan.nn import AntiSymmetricStep, Attention, Incoming, kernels
+from ctan.nn import AntiSymmetricStep, Attention, AttentionLayer, Incoming, kernels
 from ctan.nn.kernels import products
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
@@ -77,20 +79,35 @@ def test_attention(case, heads, dropout):
 
 
 @settings(max_examples=60, deadline=None)
-@given(case=cases(), steps=st.integers(1, 3), project=st.booleans())
-def test_antisymmetric_step(case, steps, project):
-    h, edges = neighbourhood({**case, "targets": case["nodes"]})
+@given(case=cases(), shrink=st.lists(st.integers(0, 20), max_size=3))
+def test_antisymmetric_steps(case, shrink):
+    """Any number of steps, each for fewer rows than the one before."""
+    h, edges = neighbourhood(case)
     phi = Attention(8, case["table"] + case["attr"]).to(case["dtype"])
     step = AntiSymmetricStep(8, phi, epsilon=0.5).to(case["dtype"])
     torch.nn.init.normal_(step.bias)
-    prepared = step.prepare(h, edges) if project else edges
-    fused, plain = h, h
-    for _ in range(steps):
-        fused = step(fused, prepared)
-        plain = plain + 0.5 * step.field(plain, phi.plain(plain, edges))
-    assert "_Drive" in type(fused.grad_fn.next_functions[1][0].next_functions[0][0]
-                            .next_functions[0][0]).__name__  # fmt: skip
+    targets = [case["targets"]]
+    for fewer in shrink:
+        targets.append(max(1, targets[-1] - fewer))
+    if len(targets) > 1:
+        # The neighbours of a later step are among those whom the step before has updated.
+        edges = replace(edges, slot=edges.slot % targets[-2])
+    plain = h
+    for count in targets:
+        near = edges.first(count)
+        plain = plain[:count] + 0.5 * step.field(plain[:count], phi.plain(plain, near))
+    fused = step.steps(h, edges, targets)
+    assert type(fused.grad_fn).__name__ == "_FlowBackward"
     assert_same(fused, plain, [h, edges.attr, *step.parameters()], case["dtype"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=cases(), heads=st.sampled_from([1, 2]))
+def test_attention_layer(case, heads):
+    h, edges = neighbourhood(case)
+    layer = AttentionLayer(8, 4, case["table"] + case["attr"], heads, dropout=0).to(case["dtype"])
+    plain = torch.tanh(layer.own(h[: edges.targets]) + layer.phi.plain(h, edges))
+    assert_same(layer(h, edges), plain, [h, edges.attr, *layer.parameters()], case["dtype"])
 
 
 @pytest.mark.parametrize("rows", [1, 31, 32, 33, 400])
@@ -106,18 +123,13 @@ def test_linear_through_onednn(rows, worthwhile, monkeypatch):
     assert_same(kernels.linear(*inputs), plain, inputs, torch.float32)
 
 
-def test_a_projected_table_is_refused_where_it_has_no_meaning():
+def test_edges_that_do_not_fit_the_weights_are_refused():
     h, edges = neighbourhood(
         {"nodes": 5, "targets": 5, "slots": 2, "table": 3, "attr": 4, "share": 1.0,
          "dtype": torch.float32, "seed": 0}
     )  # fmt: skip
-    phi = Attention(8, 7)
-    projected = phi.project(edges)
-    assert projected.projected
-    with pytest.raises(ValueError, match="projected"):
-        phi(h, projected)
-    with pytest.raises(ValueError, match="queries are"):
-        phi.fused(h, projected)
+    with pytest.raises(ValueError, match=r"take 16 numbers of each neighbour, .* give 15"):
+        Attention(8, 8).fused(h, edges)
 
 
 def test_other_types_take_the_plain_road():

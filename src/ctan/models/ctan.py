@@ -185,12 +185,13 @@ class CTAN(NodeEncoder):
         sizes = view.sizes[reach : reach + self.steps + 1]
         h = self.initial(state.h.read(view.nodes[: sizes[-1]]), self._input(view, injected, sizes))
         edges = self._edges(state, view, sizes[-2])
-        if self.steps > len(self.flow):
-            edges = self.layers[0].prepare(h, edges)
         # Step l is needed only by the nodes from which L - l further steps lead to the asked ones.
-        for step in range(1, self.steps + 1):
-            layer = self.layers[(step - 1) % len(self.flow)]
-            h = layer(h, edges.first(sizes[-1 - step]))
+        targets = sizes[-2::-1]
+        if len(self.flow) == 1:
+            h = self.layers[0].steps(h, edges, targets)
+        else:
+            for layer, count in zip(self.layers, targets, strict=True):
+                h = layer(h, edges.first(count))
         return torch.tanh(h) if self.final_act else h
 
     def _endpoints(self, events: Events, view: View) -> Tensor:

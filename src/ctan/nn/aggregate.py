@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -65,17 +64,16 @@ class Attention(nn.Module):
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
         """Aggregate ``h [M, in_dim]`` over ``edges`` to ``[T, dim]``."""
-        if edges.projected:
-            raise ValueError(
-                "a projected table is for `kernels.drive`; give the edges as they were"
-            )
-        keep = None
-        if self.dropout and self.training:
-            ones = h.new_ones(self.heads, *edges.slot.shape)
-            keep = F.dropout(ones, self.dropout)
+        keep = self.draw_dropout(h, edges)
         if kernels.usable(h, edges.attr, edges.table):
             return self.fused(h, edges, keep)
         return self.plain(h, edges, keep)
+
+    def draw_dropout(self, h: Tensor, edges: Incoming) -> Tensor | None:
+        """Factors of dropout for each weight, ``[H, T, K]``; None where nothing is dropped."""
+        if not (self.dropout and self.training):
+            return None
+        return F.dropout(h.new_ones(self.heads, *edges.slot.shape), self.dropout)
 
     def plain(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> Tensor:
         """The equation as it stands; ``keep [H, T, K]`` are the factors of dropout."""
@@ -98,31 +96,19 @@ class Attention(nn.Module):
         return out
 
     def fused(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> Tensor:
-        """The same in compiled loops on the CPU: see :mod:`ctan.nn.kernels.attention`."""
-        return kernels.attend(
-            h,
-            self.query(h[: edges.targets]) * (self.dim // self.heads) ** -0.5,
+        """The same in compiled loops on the CPU: see :mod:`ctan.nn.kernels.folded`."""
+        return kernels.attend(h, edges, self.weights(), self.heads, keep)
+
+    def weights(self) -> kernels.AttentionWeights:
+        """The weights as the kernels take them."""
+        return kernels.AttentionWeights(
+            self.query.weight,
+            self.query.bias,
             self.key.weight,
             self.value.weight,
             self.value.bias,
             None if self.edge is None else self.edge.weight,
-            edges,
-            self.heads,
-            keep,
         )
-
-    def project(self, edges: Incoming) -> Incoming:
-        """The same edges with the edge map applied to their table, for :func:`kernels.drive`.
-
-        Worth its cost where several steps share this layer's weights: each step would map its
-        queries and its pooled rows instead. Each distinct event is mapped once, whoever reads it.
-        """
-        if edges.table is None or edges.event is None or self.edge is None:
-            return edges
-        seen, rows = torch.unique(edges.event[edges.present], return_inverse=True)
-        table = kernels.linear(edges.table[seen], self.edge.weight[:, : edges.table.size(1)])
-        event = edges.event.masked_scatter(edges.present, rows)
-        return replace(edges, table=table, event=event, projected=True)
 
     def extra_repr(self) -> str:
         """Sizes, for printing."""

@@ -3,7 +3,7 @@ r"""The antisymmetric step: the non-dissipative ODE of section 3 of the paper, o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import torch
@@ -110,47 +110,47 @@ class AntiSymmetricStep(nn.Module):
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
         """One step for the first ``T`` rows of ``h [M, d]``."""
+        return self.steps(h, edges, [edges.targets])
+
+    def steps(self, h: Tensor, edges: Incoming, targets: Sequence[int]) -> Tensor:
+        """As many steps as there are ``targets``, each for so many first rows of ``h [M, d]``.
+
+        Args:
+            h: node states.
+            edges: the neighbours of the targets of the first step.
+            targets: never rising; the last says how many rows come out.
+        """
         if self.include_self:
             edges = edges.with_self()
-        own = h[: edges.targets]
         if self._fusible(h, edges):
-            return own + self.epsilon * self.act(self._fused_drive(h, edges))
+            course = kernels.Course(edges, targets, self.epsilon, self.gamma)
+            attention = cast(Attention, self.phi).weights()
+            return kernels.flow(h, course, self.weight, self.bias, attention)
+        for count in targets:
+            h = self._plain(h, edges.first(count))
+        return h
+
+    def _plain(self, h: Tensor, edges: Incoming) -> Tensor:
         aggregate = self.phi(h, edges)
         # The neighbours are held fixed: within a step each node's problem is its own.
         return self.solver.step(
-            lambda state: self.field(state, aggregate), own, self.epsilon, self.generator()
+            lambda state: self.field(state, aggregate),
+            h[: edges.targets],
+            self.epsilon,
+            self.generator(),
         )
-
-    def prepare(self, h: Tensor, edges: Incoming) -> Incoming:
-        """The edges as several steps with these weights read them fastest; the same in effect."""
-        if self.include_self or not self._fusible(h, edges):
-            return edges
-        return cast(Attention, self.phi).project(edges)
 
     def _fusible(self, h: Tensor, edges: Incoming) -> bool:
         phi = self.phi
         return (
             self.solver.name == "euler"
+            and self.act_name == "tanh"
             and isinstance(phi, Attention)
             and phi.heads == 1
             and phi.dim == phi.in_dim
             and not (phi.dropout and self.training)
             and kernels.usable(h, edges.attr, edges.table)
         )
-
-    def _fused_drive(self, h: Tensor, edges: Incoming) -> Tensor:
-        phi = cast(Attention, self.phi)
-        weights = kernels.DriveWeights(
-            generator=self.generator(),
-            bias=self.bias,
-            query=phi.query.weight,
-            query_bias=phi.query.bias,
-            key=phi.key.weight,
-            value=phi.value.weight,
-            value_bias=phi.value.bias,
-            edge=None if phi.edge is None else phi.edge.weight,
-        )
-        return kernels.drive(h, edges, weights)
 
     def extra_repr(self) -> str:
         """Settings, for printing."""

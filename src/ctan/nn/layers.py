@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ctan.errors import unknown_name
+from ctan.nn import kernels
 from ctan.nn.aggregate import Attention
 from ctan.nn.edges import Incoming
 from ctan.nn.linear import Linear
@@ -50,7 +51,11 @@ class AttentionLayer(nn.Module):
 
     def forward(self, h: Tensor, edges: Incoming) -> Tensor:
         """The next states ``[T, heads * dim]`` of the first ``T`` rows of ``h``."""
-        return torch.tanh(self.own(h[: edges.targets]) + self.phi(h, edges))
+        if not kernels.usable(h, edges.attr, edges.table):
+            return torch.tanh(self.own(h[: edges.targets]) + self.phi(h, edges))
+        weights = self.phi.weights()._replace(own=self.own.weight, own_bias=self.own.bias)
+        keep = self.phi.draw_dropout(h, edges)
+        return torch.tanh(kernels.attend(h, edges, weights, self.phi.heads, keep))
 
 
 class SumLayer(nn.Module):
