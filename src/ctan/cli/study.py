@@ -1,7 +1,8 @@
-"""``ctan study``: spectra, sensitivity, reach and retention of a model, fresh or trained."""
+"""``ctan study``: spectra, sensitivity, reach and retention of models, fresh or trained."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,20 +11,24 @@ import typer
 from typer import Option
 
 from ctan.cli import _outputs, _show
-from ctan.cli._options import typed
+from ctan.cli._studied import models_of
 
 if TYPE_CHECKING:
     from ctan.models import Model
     from ctan.study import Signal
 
 study_app = typer.Typer(
-    help="Why a model reaches far, or does not: spectra, sensitivity, reach, retention.",
+    help="Why a model reaches far, or does not: spectra, solvers, sensitivity, reach, retention.",
     no_args_is_help=True,
 )
 
 ModelName = Annotated[str, Option("--model", "-m", help="Name of the model.")]
 Given = Annotated[
     list[str] | None, Option("--option", "-o", help="Option of the model, key=value; repeatable.")
+]
+Vary = Annotated[
+    str | None,
+    Option(help="Side by side: an option's values, such as psi=add,concat; or model=ctan,jodie."),
 ]
 Run = Annotated[
     Path | None,
@@ -39,17 +44,21 @@ def sensitivity(
     hops: Annotated[int, Option(min=1, help="How far along a temporal path.")] = 20,
     model: ModelName = "ctan",
     option: Given = None,
+    vary: Vary = None,
     run: Run = None,
     seed: Seed = 0,
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """How much of a node's input arrives after k hops of a temporal path."""
+    """How much of a node's input arrives after k hops of a temporal path.
+
+    ctan study sensitivity --hops 40 --vary init=default,isometric,latching -o epsilon=1
+    """
     from ctan.study import sensitivity as measure
 
     _outputs.picture(out)
-    name, shown = _model(model, option, run, seed)
-    _report(name, measure(shown, hops), "hops", out, as_json)
+    shown = models_of(model, option or (), vary, run, seed)
+    _signals(shown, lambda each: measure(each, hops), "hops", out, as_json)
 
 
 @study_app.command()
@@ -57,57 +66,100 @@ def retention(
     events: Annotated[int, Option(min=1, help="How many further events at the node.")] = 20,
     model: ModelName = "ctan",
     option: Given = None,
+    vary: Vary = None,
     run: Run = None,
     seed: Seed = 0,
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """How much of an event survives further events at the same node."""
+    """How much of an event survives further events at the same node.
+
+    ctan study retention --vary psi=add,concat,tanh_concat,input_only --out retention.png
+    """
     from ctan.study import retention as measure
 
     _outputs.picture(out)
-    name, shown = _model(model, option, run, seed)
-    _report(name, measure(shown, events), "events", out, as_json)
+    shown = models_of(model, option or (), vary, run, seed)
+    _signals(shown, lambda each: measure(each, events), "events", out, as_json)
 
 
 @study_app.command()
 def spectrum(
     step: Annotated[int, Option(min=0, help="Look at this event of a node, from 0.")] = 5,
     option: Given = None,
+    vary: Vary = None,
     run: Run = None,
     seed: Seed = 0,
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Eigenvalues of CTAN's ODE, of its solver's step and of a whole event."""
+    """Eigenvalues of CTAN's ODE, of its solver's step and of a whole event.
+
+    ctan study spectrum --vary gamma=0,0.1,0.5 -o epsilon=1 --out spectra.png
+    """
     from ctan.errors import CtanError
     from ctan.models import CTAN
     from ctan.study import figures, star
     from ctan.study import spectrum as measure
 
     _outputs.picture(out)
-    name, shown = _model("ctan", option, run, seed)
-    if not isinstance(shown, CTAN):
-        raise CtanError(f"{name} is no CTAN: a spectrum is about its antisymmetric step.")
-    found, layer = measure(shown, star(step + 1, graphs=16), step), shown.layers[0]
-    bound = layer.solver.bound(layer.gamma, layer.epsilon)
-    facts: dict[str, Any] = {
-        "solver": layer.solver.name,
-        "epsilon": layer.epsilon,
-        "gamma": layer.gamma,
-        "fastest frequency": float(layer.frequencies().max()),
-        "stable up to": bound,
-        "real parts of the field": [float(found.field.real.min()), float(found.field.real.max())],
-        "largest factor of a step": float(np.abs(found.step).max()),
-        "largest factor of an event": found.growth,
-    }
+    spectra, facts = {}, {}
+    for name, shown in models_of("ctan", option or (), vary, run, seed).items():
+        if not isinstance(shown, CTAN):
+            raise CtanError(f"{name} is no CTAN: a spectrum is about its antisymmetric step.")
+        found, layer = measure(shown, star(step + 1, graphs=16), step), shown.layers[0]
+        spectra[name] = found
+        facts[name] = {
+            "solver": layer.solver.name,
+            "epsilon": layer.epsilon,
+            "gamma": layer.gamma,
+            "fastest frequency": float(layer.frequencies().max()),
+            "stable up to": layer.solver.bound(layer.gamma, layer.epsilon),
+            "real parts of the field": [
+                float(found.field.real.min()),
+                float(found.field.real.max()),
+            ],
+            "largest factor of a step": float(np.abs(found.step).max()),
+            "largest factor of an event": found.growth,
+        }
     if out is not None:
-        figures.draw_spectra(out, {name: found}, epsilon=layer.epsilon)
+        figures.draw_spectra(out, spectra)
     if as_json:
-        _show.json_out(facts)
+        _show.json_out(_single(facts))
         return
-    for key, value in facts.items():
-        _show.out(f"{key}: {_text(value)}")
+    keys = next(iter(facts.values()))
+    rows = [[key, *(_text(each[key]) for each in facts.values())] for key in keys]
+    _show.table_out("eigenvalues of CTAN's Jacobian", ("", *facts), rows)
+
+
+@study_app.command()
+def solvers(
+    epsilon: Annotated[float, Option(help="Step size.")] = 1.0,
+    gamma: Annotated[float, Option(help="Damping.", min=0.0)] = 0.1,
+    out: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Which frequencies each solver bears, and what it does to the fastest of a fresh model.
+
+    ctan study solvers --epsilon 0.5 --gamma 0
+    """
+    from ctan.errors import CtanError
+    from ctan.nn import SOLVERS
+    from ctan.study import FASTEST, figures, stability
+
+    _outputs.picture(out)
+    if not epsilon > 0:
+        raise CtanError(f"--epsilon {epsilon:g}: expected a step size above 0.")
+    found = [stability(name, epsilon, gamma) for name in SOLVERS]
+    if out is not None:
+        figures.draw_solvers(out, {})
+    if as_json:
+        _show.json_out({each.solver: each.facts() for each in found})
+        return
+    columns = tuple(found[0].facts())
+    rows = [[each.solver, *map(_text, each.facts().values())] for each in found]
+    _show.table_out(f"solvers at epsilon {epsilon:g}, gamma {gamma:g}", ("", *columns), rows)
+    _show.out(f"\n{FASTEST:.3g}: the fastest frequency of W - W^T as torch draws W, for large d")
 
 
 @study_app.command()
@@ -115,75 +167,91 @@ def reach(
     hops: Annotated[int, Option(min=1, help="Length of the path.")] = 6,
     model: ModelName = "ctan",
     option: Given = None,
+    vary: Vary = None,
     run: Run = None,
     seed: Seed = 0,
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """After which event each node of a path hears of the first: as measured; of CTAN, in theory."""
+    """After which event each node of a path hears of the first: as measured; of CTAN, in theory.
+
+    ctan study reach --vary steps=1,2,3 -o update=ball
+    """
     from dataclasses import replace
 
     from ctan.study import figures, path
     from ctan.study import reach as measure
 
     _outputs.picture(out)
-    name, shown = _model(model, option, run, seed)
-    found = measure(shown, replace(path(hops + 1, graphs=1), graph=None), source=0)
+    stream = replace(path(hops + 1, graphs=1), graph=None)
+    shown = models_of(model, option or (), vary, run, seed)
+    found = {name: measure(each, stream, source=0) for name, each in shown.items()}
     if out is not None:
-        figures.draw_reach(out, {name: found})
-    curves = {"theory": found.theory, "measured": found.measured}
-    known = {column: values for column, values in curves.items() if values is not None}
-    if as_json:
-        _show.json_out({column: values.tolist() for column, values in known.items()})
-        return
-    rows = [
-        [str(node), *(_event(values[node]) for values in known.values())]
-        for node in range(len(found.measured))
-    ]
-    _show.table_out("first event after which a node depends on node 0", ("node", *known), rows)
-
-
-def _model(model: str, option: list[str] | None, run: Path | None, seed: int) -> tuple[str, Model]:
-    """A model for one feature of nodes and of events, or one from a run, and what to call it."""
-    import torch
-
-    from ctan.errors import CtanError
-    from ctan.models import Dims, build, options
-    from ctan.training import load_run
-
-    if run is None:
-        given = typed(option or [], options(model), f"option of {model}", "--option")
-        torch.manual_seed(seed)
-        return model, build(model, Dims(nodes=1, edge_dim=1, node_dim=1), **given)
-    if option:
-        raise CtanError("--option and --run: a run has the options that it was trained with.")
-    loaded = load_run(run)
-    stream = loaded.stage.stream
-    if (stream.node_dim, stream.edge_dim) != (1, 1):
-        raise CtanError(
-            f"{run}: its data have {stream.node_dim} features of nodes and {stream.edge_dim} of "
-            "events; the signal of this study has one of each, as T-PathGraph's variant 'paper'."
-        )
-    return loaded.spec.model, loaded.stage.predictor.model
-
-
-def _report(name: str, signal: Signal, along: str, out: Path | None, as_json: bool) -> None:
-    from ctan.study import figures
-
-    if out is not None:
-        figures.draw_signals(out, {name: signal}, along=along)
-    columns = ("derivative", "difference", "spread", "readable")
-    curves = {column: getattr(signal, column) for column in columns}
+        figures.draw_reach(out, found)
+    curves = {
+        name: {"theory": each.theory, "measured": each.measured} for name, each in found.items()
+    }
+    known = {
+        name: {kind: v for kind, v in each.items() if v is not None}
+        for name, each in curves.items()
+    }
     if as_json:
         _show.json_out(
-            {along: (signal.step + 1).tolist()} | {k: v.tolist() for k, v in curves.items()}
+            _single({n: {k: v.tolist() for k, v in each.items()} for n, each in known.items()})
         )
         return
+    columns = {
+        kind if len(known) == 1 else f"{name}, {kind}": values
+        for name, each in known.items()
+        for kind, values in each.items()
+    }
     rows = [
-        [str(step + 1), *(f"{curves[column][step]:.4g}" for column in columns)]
-        for step in signal.step
+        [str(node), *(_event(values[node]) for values in columns.values())]
+        for node in range(stream.num_nodes)
     ]
-    _show.table_out(f"{name}: what becomes of a signal", (along, *columns), rows)
+    _show.table_out("first event after which a node depends on node 0", ("node", *columns), rows)
+
+
+def _signals(
+    models: Mapping[str, Model],
+    measure: Callable[[Model], Signal],
+    along: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from ctan.study import figures
+
+    found = {name: measure(model) for name, model in models.items()}
+    if out is not None:
+        figures.draw_signals(out, found, along=along)
+    measures = ("derivative", "difference", "spread", "readable")
+    if as_json:
+        curves = {
+            name: {along: (signal.step + 1).tolist()}
+            | {column: getattr(signal, column).tolist() for column in measures}
+            for name, signal in found.items()
+        }
+        _show.json_out(_single(curves))
+        return
+    if len(found) == 1:
+        ((name, signal),) = found.items()
+        _steps_out(
+            f"{name}: what becomes of a signal", along, {m: getattr(signal, m) for m in measures}
+        )
+        return
+    for column in ("derivative", "difference", "readable"):
+        _steps_out(column, along, {name: getattr(signal, column) for name, signal in found.items()})
+
+
+def _steps_out(title: str, along: str, curves: Mapping[str, Any]) -> None:
+    steps = range(len(next(iter(curves.values()))))
+    rows = [[str(step + 1), *(f"{curve[step]:.4g}" for curve in curves.values())] for step in steps]
+    _show.table_out(title, (along, *curves), rows)
+
+
+def _single(found: dict[str, Any]) -> Any:
+    """What a study of one model reports is not put under its name."""
+    return next(iter(found.values())) if len(found) == 1 else found
 
 
 def _text(value: Any) -> str:

@@ -5,20 +5,25 @@ from ctan.study.probes import first_nodes, path, star
 from ctan.study.reach import Reach, reach, reachable
 from ctan.study.signal import Signal, follow, retention, sensitivity
 from ctan.study.spectrum import Spectrum, spectrum
+from ctan.study.stability import FASTEST, Stability, norms, stability
 
 __all__ = [
+    "FASTEST",
     "Moment",
     "Playback",
     "Reach",
     "Signal",
     "Spectrum",
+    "Stability",
     "first_nodes",
     "follow",
+    "norms",
     "path",
     "reach",
     "reachable",
     "retention",
     "sensitivity",
     "spectrum",
+    "stability",
     "star",
 ]

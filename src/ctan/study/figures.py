@@ -15,6 +15,7 @@ from ctan.nn import SOLVERS
 from ctan.study.reach import Reach
 from ctan.study.signal import Signal
 from ctan.study.spectrum import Spectrum
+from ctan.study.stability import FASTEST, norms
 
 # Okabe and Ito's colours, which people with colour blindness can tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -96,41 +97,87 @@ def draw_signals(
     save(figure, path)
 
 
-def draw_spectra(path: str | Path, spectra: Mapping[str, Spectrum], *, epsilon: float) -> None:
-    """Eigenvalues in the complex plane: the ODE's, times the step size, and those of an event.
+def draw_spectra(path: str | Path, spectra: Mapping[str, Spectrum]) -> None:
+    """Eigenvalues in the complex plane: of the ODE times the step size, of a step, of an event.
 
     Args:
         path: where to write the figure.
         spectra: by name.
-        epsilon: the step size.
     """
-    figure, axes = panels(2, width=5.0, height=5.2)
-    parts: tuple[tuple[Axes, str, str], ...] = (
-        (axes[0], "field", "step size times field; grey: Euler is stable"),
-        (axes[1], "event", "a whole event, and the unit circle"),
-    )
+    figure, axes = panels(3, width=4.4, height=4.8)
+    names = {each.solver for each in spectra.values()}
+    _shade_stable(axes[0], sorted(names))
     angle = np.linspace(0, 2 * np.pi, 400)
-    for axis, name, title in parts:
-        scale, centre = (epsilon, -1.0) if name == "field" else (1.0, 0.0)
-        axis.fill(centre + np.cos(angle), np.sin(angle), color="0.94", zorder=0)
-        axis.plot(centre + np.cos(angle), np.sin(angle), color="0.5", linewidth=1)
-        for number, (label, spectrum) in enumerate(spectra.items()):
-            values = scale * getattr(spectrum, name).ravel()
+    for axis in axes[1:]:
+        axis.plot(np.cos(angle), np.sin(angle), color="0.5", linewidth=1)
+    for number, (label, spectrum) in enumerate(spectra.items()):
+        parts = (spectrum.epsilon * spectrum.field, spectrum.step, spectrum.event)
+        for axis, values in zip(axes, parts, strict=True):
             axis.scatter(
                 values.real, values.imag, s=7, alpha=0.6, linewidths=0, label=label,
                 color=COLORS[number % len(COLORS)],
             )  # fmt: skip
-        axis.set_title(title, fontsize=9)
-        axis.set_xlabel("real")
     # The field lies near the imaginary axis: look there closely.
-    real = np.concatenate([epsilon * s.field.real.ravel() for s in spectra.values()])
+    scaled = [each.epsilon * each.field.ravel() for each in spectra.values()]
+    real = np.concatenate([each.real for each in scaled])
     axes[0].set_xlim(min(-0.25, real.min() - 0.05), max(0.1, real.max() + 0.05))
-    axes[1].set_aspect("equal")
+    highest = max(1.2, 1.1 * max(np.abs(each.imag).max() for each in scaled))
+    axes[0].set_ylim(-highest, highest)
+    axes[0].set_title(f"step size times field; grey: {', '.join(sorted(names))} stable", fontsize=9)
+    axes[1].set_title("the step, and the unit circle", fontsize=9)
+    axes[2].set_title("a whole event, and the unit circle", fontsize=9)
     axes[0].set_ylabel("imaginary")
+    for axis in axes:
+        axis.set_xlabel("real")
+    for axis in axes[1:]:
+        axis.set_aspect("equal")
     figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3,
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=4,
         markerscale=2.5, fontsize=9,
     )  # fmt: skip
+    save(figure, path)
+
+
+def _shade_stable(axis: Axes, names: Sequence[str]) -> None:
+    """Grey where a step of these solvers does not grow: one shade over another for several."""
+    real, imaginary = np.meshgrid(np.linspace(-2.5, 1.5, 401), np.linspace(-3.2, 3.2, 401))
+    for name in names:
+        growth = np.abs(SOLVERS[name].stability(real + 1j * imaginary))
+        axis.contourf(real, imaginary, growth, levels=[-1, 1 + 1e-9], colors=["0.88"], alpha=0.7)
+        axis.contour(real, imaginary, growth, levels=[1 + 1e-9], colors=["0.5"], linewidths=1)
+
+
+def draw_solver(path: str | Path, name: str, *, steps: int = 200) -> None:
+    """One solver: where it is stable, and a state's norm over many steps at several step sizes.
+
+    Args:
+        path: where to write the figure.
+        name: of the solver.
+        steps: of the linear system, with the fresh weights of CTAN at 50 dimensions.
+    """
+    figure, (plane, undamped, damped) = panels(3)
+    _shade_stable(plane, [name])
+    sizes = (1.0, 0.5, 0.1)
+    for number, epsilon in enumerate(sizes):
+        top = 1j * epsilon * FASTEST
+        for gamma, style in ((0.0, "-"), (0.1, ":")):
+            ends = np.array([-top, top]) - epsilon * gamma
+            plane.plot(
+                ends.real, ends.imag, style, color=COLORS[number], linewidth=2.5,
+                label=rf"$\epsilon$ = {epsilon}" if not gamma else None,
+            )  # fmt: skip
+        for axis, gamma in ((undamped, 0.0), (damped, 0.1)):
+            norm = norms(name, epsilon=epsilon, gamma=gamma, steps=steps)
+            axis.plot(norm, color=COLORS[number], label=rf"$\epsilon$ = {epsilon}")
+            axis.set_title(rf"norm of a state, $\gamma$ = {gamma:g}", fontsize=10)
+            axis.set_xlabel("steps")
+            axis.set_yscale("log")
+            axis.set_ylim(1e-9, 1e9)
+    plane.set_title(f"{name}: grey where a step does not grow", fontsize=10)
+    plane.set_xlabel(r"Re $\epsilon\lambda$")
+    plane.set_ylabel(r"Im $\epsilon\lambda$")
+    plane.legend(frameon=True, fontsize=8, loc="upper left")
+    undamped.legend(frameon=False, fontsize=8)
     save(figure, path)
 
 

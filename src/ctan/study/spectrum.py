@@ -41,11 +41,15 @@ class Spectrum:
             solver's stability region.
         step: of the map that the solver makes of it.
         event: of the map from the stored state to the next one, the initial condition included.
+        solver: name of the solver that takes the step.
+        epsilon: its step size.
     """
 
     field: Eigenvalues
     step: Eigenvalues
     event: Eigenvalues
+    solver: str
+    epsilon: float
 
     @property
     def growth(self) -> float:
@@ -110,6 +114,8 @@ def spectrum(model: CTAN, stream: EventStream, step: int) -> Spectrum:
         field=_eigenvalues(field, fixed[rows]),
         step=_eigenvalues(advance, fixed[rows]),
         event=_eigenvalues(event, stored[rows]),
+        solver=layer.solver.name,
+        epsilon=layer.epsilon,
     )
 
 

@@ -1,0 +1,71 @@
+"""The models that a study looks at: one, one from a run, or one for each value of an option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ctan.cli._options import typed
+from ctan.errors import CtanError
+
+if TYPE_CHECKING:
+    from ctan.models import Model
+
+
+def models_of(
+    model: str, option: Iterable[str], vary: str | None, run: Path | None, seed: int
+) -> dict[str, Model]:
+    """Models for one feature of nodes and of events, by what to call them.
+
+    Args:
+        model: name of the model.
+        option: options of the model, key=value.
+        vary: ``key=value,value,...``: a model for each value; the key ``model`` means its name.
+        run: a finished run, for its model instead.
+        seed: of fresh weights, the same for each.
+
+    Example:
+        >>> list(models_of("ctan", ["dim=4"], "gamma=0,0.1", None, seed=0))
+        ['gamma=0', 'gamma=0.1']
+    """
+    option = list(option)
+    if run is not None:
+        if option or vary:
+            raise CtanError(
+                "--option, --vary and --run: a run has the options that it was trained with."
+            )
+        name, found = _from_run(run)
+        return {name: found}
+    if vary is None:
+        return {model: _fresh(model, option, seed)}
+    key, equals, values = vary.partition("=")
+    each = [value.strip() for value in values.split(",") if value.strip()]
+    if not equals or not each or len(set(each)) < len(each):
+        raise CtanError(f"--vary {vary}: expected key=value,value,..., such as psi=add,concat.")
+    if key == "model":
+        return {value: _fresh(value, option, seed) for value in each}
+    return {f"{key}={v}": _fresh(model, [*option, f"{key}={v}"], seed) for v in each}
+
+
+def _fresh(model: str, option: list[str], seed: int) -> Model:
+    import torch
+
+    from ctan.models import Dims, build, options
+
+    given = typed(option, options(model), f"option of {model}", "--option")
+    torch.manual_seed(seed)
+    return build(model, Dims(nodes=1, edge_dim=1, node_dim=1), **given)
+
+
+def _from_run(run: Path) -> tuple[str, Model]:
+    from ctan.training import load_run
+
+    loaded = load_run(run)
+    stream = loaded.stage.stream
+    if (stream.node_dim, stream.edge_dim) != (1, 1):
+        raise CtanError(
+            f"{run}: its data have {stream.node_dim} features of nodes and {stream.edge_dim} of "
+            "events; the signal of this study has one of each, as T-PathGraph's variant 'paper'."
+        )
+    return loaded.spec.model, loaded.stage.predictor.model
