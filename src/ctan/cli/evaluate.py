@@ -36,6 +36,9 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    replay: Annotated[
+        bool, Option("--replay", help="Observe the past anew, with the weights of the best epoch.")
+    ] = False,
     scores: Annotated[
         Path | None,
         Option(help="A .npz file to write each question's answer to.", show_default=False),
@@ -50,7 +53,8 @@ def evaluate(
 
     ctan evaluate runs/link-calls-ctan-1 --task ranking --protocol tgb
 
-    Another protocol needs no training; where its state differs, the past is observed anew.
+    Another protocol needs no training; where its state differs, the past is observed anew. The
+    stored state was made while training moved the weights: --replay makes it with the last ones.
     """
     from ctan import training
     from ctan.cli._progress import RunProgress
@@ -68,7 +72,7 @@ def evaluate(
     def keep(stage: Stage, kept: Kept) -> None:
         answered.append((stage, kept))
 
-    as_it_was = not (protocol or task or lists)
+    as_it_was = not (protocol or task or lists or replay)
     with RunProgress(epochs=0) as progress:
         if as_it_was:
             tested = training.evaluate(loaded.stage, loaded.state, Phase("test"), progress.tick)
@@ -76,7 +80,7 @@ def evaluate(
             keep(loaded.stage, tested.kept)
         else:
             fixed = {"test": lists} if lists else None
-            found = training.under(loaded, how, task, fixed, progress.tick, keep)
+            found = training.under(loaded, how, task, fixed, replay, progress.tick, keep)
     if lists:
         found["negatives"] = f"{negatives}: {lists}"
     if scores is not None:

@@ -43,7 +43,7 @@ def _classes(task: Callable[[EventStream, Parts, Protocol], Task], name: str) ->
             raise ProtocolError(
                 f"task {name!r} reads whole-numbered labels at events (-1 where there is none): "
                 f"the stream has {'none' if stream.y is None else 'numbers'}. Give a column of "
-                "labels."
+                "labels; numbers are told by task 'regression'."
             )
         return task(stream, parts, protocol)
 

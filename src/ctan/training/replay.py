@@ -69,7 +69,11 @@ def replay(stage: Stage, until: int, state: State | None = None, start: int = 0)
 
 
 def staged(
-    run: Run, protocol: Protocol, task: str | None = None, lists: Mapping[str, Lists] | None = None
+    run: Run,
+    protocol: Protocol,
+    task: str | None = None,
+    lists: Mapping[str, Lists] | None = None,
+    anew: bool = False,
 ) -> tuple[Stage, State, bool]:
     """A run's weights under another protocol, with the state before the test part.
 
@@ -78,6 +82,9 @@ def staged(
         protocol: how to measure; fields about training are ignored.
         task: another task with the same readout: ``link`` and ``ranking`` go with each other.
         lists: fixed candidates of ranking by phase, instead of the protocol's.
+        anew: whether the past is observed anew even where the stored state would do. The stored
+            one was made while training moved the weights, which is not the same (docs/protocols.md
+            shows what it is worth).
 
     Returns:
         The stage, the state, and whether it is the stored one: it is where the protocols agree on
@@ -102,7 +109,7 @@ def staged(
             f"the weights of a run of task {spec.task!r} do not answer task {task!r}: {error}"
         ) from error
     same = all(getattr(protocol, name) == getattr(trained, name) for name in _OF_THE_STATE)
-    if same or not isinstance(stage.parts, Split):
+    if (same and not anew) or not isinstance(stage.parts, Split):
         tensors = {name: tensor.clone() for name, tensor in run.state.tensors().items()}
         return stage, stage.predictor.model.init_state(stage.device).load(tensors), True
     return stage, replay(stage, stage.parts.val_end), False
@@ -113,6 +120,7 @@ def under(
     protocol: Protocol,
     task: str | None = None,
     lists: Mapping[str, Lists] | None = None,
+    anew: bool = False,
     watch: Watch | None = None,
     keep: Callable[[Stage, Kept], None] | None = None,
 ) -> dict[str, Any]:
@@ -123,6 +131,7 @@ def under(
         protocol: how to measure; fields about training are ignored.
         task: another task with the same readout: ``link`` and ``ranking`` go with each other.
         lists: fixed candidates of ranking by phase, instead of the protocol's.
+        anew: whether the past is observed anew even where the stored state would do.
         watch: called after each batch.
         keep: called with the stage and what was kept of each question.
 
@@ -137,7 +146,7 @@ def under(
         >>> found["state"], sorted(found["test"])
         ('replayed', ['hits@1', 'hits@10', 'hits@3', 'loss', 'mrr'])
     """
-    stage, state, stored = staged(run, protocol, task, lists)
+    stage, state, stored = staged(run, protocol, task, lists, anew)
     spec = replace(run.spec, task=stage.task.name, protocol=stage.protocol)
     about = results_of(spec, stage, epoch(run), {})
     del about["val"]
