@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--screen", type=int, default=4, help="epochs of each configuration")
+    parser.add_argument("--screen", type=int, default=3, help="epochs of each configuration")
     parser.add_argument("--epochs", type=int, default=1000, help="epochs of the long run at most")
     args = parser.parse_args()
     stream = with_random_features(read_events(args.root / "mooc" / "events.parquet"))

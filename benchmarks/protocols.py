@@ -3,9 +3,11 @@
     python -m benchmarks.protocols wikipedia --root ../shared/data --run runs/wikipedia-paper-link
     python -m benchmarks.protocols mooc --root ../shared/data --run runs/mooc/long
 
-The run is scored again without training; EdgeBank and the blend of recencies are scored under the
-same protocols. One JSON line for each in ``benchmarks/results/protocols-DATASET.jsonl``, the run
-itself first. Lines that are there are not computed again.
+The run is scored again without training: from the state that training left where that fits the
+protocol, and from one made anew with the last weights where it does not. EdgeBank and the blend of
+recencies are scored under the same protocols. One JSON line for each goes to
+``benchmarks/results/protocols-DATASET.jsonl``, the run itself first. Lines that are there are not
+computed again.
 """
 
 import argparse
@@ -33,8 +35,10 @@ def scoring(name: str) -> dict[str, Any]:
     return {n: getattr(other, n) for n in SCORED if getattr(other, n) != getattr(LINK, n)}
 
 
+ANEW = "the past observed anew"
 CHANGES: dict[str, dict[str, Any]] = {
     "paper-link": {},
+    ANEW: {},
     "another seed of negatives": {"seed": 1},
     "the same list of negatives in each batch": {"negative_draw": "row"},
     "known edges may be negatives": {"negatives_known": True},
@@ -57,12 +61,14 @@ CHANGES: dict[str, dict[str, Any]] = {
 ONE_BY_ONE = ("causal", "strict")
 
 
-def measure(run: Run, task: str, change: dict[str, Any], with_run: bool) -> dict[str, Any]:
+def measure(run: Run, name: str, task: str, with_run: bool) -> dict[str, Any]:
     """The run and the two rules under one protocol."""
+    change = CHANGES.get(name, {})
     protocol = preset("tgb") if task == "ranking" else LINK.with_(**change)
     found: dict[str, Any] = {}
     if with_run:
-        found["ctan"] = under(run, protocol, task)["test"]
+        scored = under(run, protocol, task, anew=name == ANEW)
+        found = {"state": scored["state"], "ctan": scored["test"]}
     for model in ("edgebank", "blend"):
         stage = Stage.prepare(run.stage.stream, task, model, {}, protocol)
         found[model] = evaluate(stage, stage.predictor.model.init_state(), Phase("test")).metrics
@@ -87,13 +93,12 @@ def main() -> None:
         facts = {name: run.results[name] for name in about} | {"options": run.spec.options}
         lines.append({"run": facts, "epochs": len(run.history)})
     done = {line["protocol"]: line for line in lines[1:]}
-    asked = {name: ("link", change) for name, change in CHANGES.items()}
-    for name, (task, change) in {**asked, "tgb": ("ranking", {})}.items():
+    for name, task in {**dict.fromkeys(CHANGES, "link"), "tgb": "ranking"}.items():
         with_run = name not in ONE_BY_ONE or args.one_by_one
         if name in done and ("ctan" in done[name] or not with_run):
             continue
         started = time.perf_counter()
-        done[name] = {"protocol": name, "task": task, **measure(run, task, change, with_run)}
+        done[name] = {"protocol": name, "task": task, **measure(run, name, task, with_run)}
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
         rows = [lines[0], *(done[n] for n in (*CHANGES, "tgb") if n in done)]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -1,221 +1,57 @@
-"""The tables and figures of docs/long-range.md, from the results and from the models themselves.
+"""The tables and figures of docs/long-range.md and docs/solvers.md.
 
-    python benchmarks/long_range/report.py
+    python benchmarks/long_range/report.py                  # all of them
+    python benchmarks/long_range/report.py reached spectra  # tables, and these figures
+    python benchmarks/long_range/report.py none             # tables
 
-Tables are written into the page between their markers; figures into docs/figures.
+Tables are written into the pages between their markers; figures into docs/figures.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import re
-import statistics
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
-import figures
+import torch
+from figures import FIGURES
+from figures_of_runs import curves, lengths
+from tables import TABLES, chosen, read
 
-from ctan.report import paper_table
-
-HERE = Path(__file__).parent
-PAGE = HERE.parent.parent / "docs" / "long-range.md"
-
-Runs = list[dict[str, Any]]
-NAMES = {"ctan": "CTAN", "jodie": "JODIE", "tgn": "TGN", "dyrep": "DyRep"}
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("long-range.md", "solvers.md")
+OF_RUNS = {"lengths": lengths, "curves": curves}
 
 
-def read(plan: str) -> Runs:
-    """Every run of a plan, from its JSON lines."""
-    return [
-        json.loads(line) for line in (HERE / "results" / f"{plan}.jsonl").read_text().splitlines()
-    ]
-
-
-def chosen(runs: Runs, **wanted: Any) -> Runs:
-    """The runs with these values, of the trial or of the model's options."""
-    return [
-        run
-        for run in runs
-        if all(run["options"].get(key, run.get(key)) == value for key, value in wanted.items())
-    ]
-
-
-def cell(runs: Runs) -> str:
-    """Mean and population deviation of test accuracy in percent; seeds where not ten."""
-    if not runs:
-        return ""
-    accuracy = [100 * run["test"]["accuracy"] for run in runs]
-    text = f"{statistics.mean(accuracy):.1f} ± {statistics.pstdev(accuracy):.1f}"
-    return text if len(runs) == 10 else f"{text} ({len(runs)})"
-
-
-def table(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
-    """A table in Markdown."""
-    lines = [list(map(str, head)), *(list(map(str, row)) for row in rows)]
-    marks = ["---"] + ["---:"] * (len(lines[0]) - 1)
-    return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], marks, *lines[1:]])
-
-
-def seconds(runs: Runs) -> str:
-    return f"{statistics.median(run['seconds'] for run in runs):.0f}" if runs else ""
-
-
-def headline() -> str:
-    runs, paper = read("headline"), paper_table("t-pathgraph")
-    lengths = [3, 5, 7, 9, 11, 13, 15, 20]
-    of_paper = [f"{c.mean:.1f} ± {c.std:.1f}" for c in (paper["CTAN", str(n)] for n in lengths)]
-    return table(
-        ["test accuracy, %, n =", *lengths],
-        [
-            ["CTAN, the paper", *of_paper],
-            *(
-                [
-                    f"CTAN, latching, variant {v}",
-                    *(cell(chosen(runs, variant=v, length=n)) for n in lengths),
-                ]
-                for v in ("paper", "released")
-            ),
-            ["seconds a run (median)", *(seconds(chosen(runs, length=n)) for n in lengths)],
-        ],
-    )
-
-
-def beyond() -> str:
-    runs = read("beyond")
-    lengths = [50, 100, 200, 500]
-    return table(
-        ["test accuracy, %, n =", *lengths],
-        [
-            *(
-                [
-                    f"CTAN, latching, variant {v}",
-                    *(cell(chosen(runs, variant=v, length=n)) for n in lengths),
-                ]
-                for v in ("paper", "released")
-            ),
-            [
-                "seconds a run (median)",
-                *(seconds(chosen(runs, variant="paper", length=n)) for n in lengths),
-            ],
-        ],
-    )
-
-
-def models() -> str:
-    """Every model under the same recipe, and the paper's rows."""
-    runs, starts, paper = read("baselines"), read("starts"), paper_table("t-pathgraph")
-    lengths = [3, 9, 15, 20, 50, 100]
-    rows = []
-    for start in ("default", "isometric"):
-        found = chosen(starts, init=start)
-        rows.append([f"CTAN, {start} start", *(cell(chosen(found, length=n)) for n in lengths)])
-    for model in ("jodie", "dyrep", "tgn"):
-        found = chosen(runs, model=model)
-        rows.append([NAMES[model], *(cell(chosen(found, length=n)) for n in lengths)])
-    for model in ("CTAN", "JODIE", "DyRep", "TGN"):
-        known = [paper.cells.get((model, str(n))) for n in lengths]
-        rows.append(
-            [
-                f"{model}, the paper",
-                *("" if c is None else f"{c.mean:.1f} ± {c.std:.1f}" for c in known),
-            ]
+def write_tables() -> None:
+    texts = {name: (DOCS / name).read_text() for name in PAGES}
+    for name, make in TABLES.items():
+        marked = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        homes = [page for page, text in texts.items() if marked.search(text)]
+        if len(homes) != 1:
+            raise SystemExit(f"table {name}: expected a place for it in one of {', '.join(PAGES)}")
+        written = make()
+        texts[homes[0]] = marked.sub(
+            lambda m, written=written: f"{m[1]}{written}\n{m[2]}", texts[homes[0]]
         )
-    return table(["test accuracy, %, n =", *lengths], rows)
-
-
-def latches() -> str:
-    runs, beyond_runs = read("latching_memories"), read("beyond") + read("headline")
-    lengths = [20, 50, 100]
-    rows = [["CTAN", *(cell(chosen(beyond_runs, variant="paper", length=n)) for n in lengths)]]
-    for model in ("jodie", "dyrep", "tgn"):
-        found = chosen(runs, model=f"{model}-latching")
-        rows.append([NAMES[model], *(cell(chosen(found, length=n)) for n in lengths)])
-    return table(["latching start, n =", *lengths], rows)
-
-
-def gains() -> str:
-    runs = read("gain")
-    lengths = [20, 100, 200]
-    values = sorted({run["options"]["gain"] for run in runs})
-    return table(
-        ["gain of a hop", *values],
-        [[f"n = {n}", *(cell(chosen(runs, gain=g, length=n)) for g in values)] for n in lengths],
-    )
-
-
-def elsewhere() -> str:
-    runs = read("elsewhere")
-    rows: list[list[str]] = []
-    for name, options in (
-        ("CTAN, default", {"init": "default"}),
-        ("CTAN, isometric", {"init": "isometric"}),
-        ("CTAN, latching, gain 1", {"init": "latching", "gain": 1.0}),
-        ("CTAN, latching, gain 3", {"init": "latching", "gain": None}),
-    ):
-        rows.append([name, cell(chosen(runs, **options))])
-    rows += [[NAMES[m], cell(chosen(runs, model=m))] for m in ("jodie", "dyrep", "tgn")]
-    return table(["signal at node 10 of 20", "test accuracy, %"], rows)
-
-
-def ablations() -> str:
-    runs = read("ablations")
-    short = {"epochs": 20}
-    rows: list[list[str]] = []
-
-    def add(name: str, found: Runs, lengths: tuple[int, ...] = (20, 100)) -> None:
-        rows.append(
-            [name, *(cell(chosen(found, length=n)) if n in lengths else "" for n in (20, 100))]
-        )
-
-    for psi in ("add", "tanh_concat"):
-        add(f"latching, ψ = {psi}", chosen(runs, init="latching", psi=psi))
-    add(
-        "latching, no gradient through time",
-        chosen(runs, init="latching", protocol={**short, "through_time": 0}),
-    )
-    for solver in ("heun", "rk4", "cayley", "exponential"):
-        add(f"latching, solver {solver}", chosen(runs, solver=solver))
-    add("default, no gradient through time", chosen(runs, init="default"))
-    for gamma in (0.0, 0.01):
-        add(f"isometric, γ = {gamma}", chosen(runs, init="isometric", gamma=gamma))
-    add("isometric, learning rate 3e-4", chosen(runs, init="isometric", protocol={"lr": 3e-4}))
-    add(
-        "isometric, clipped, rate halved on plateaus",
-        chosen(runs, protocol={"clip": 1.0, "plateau": 5}),
-    )
-    return table(["one thing changed, n =", 20, 100], rows)
-
-
-def more_graphs() -> str:
-    runs = read("more_graphs")
-    rows = []
-    for name, wanted in (
-        ("CTAN, default", {"init": "default"}),
-        ("CTAN, isometric", {"init": "isometric"}),
-        ("JODIE", {"model": "jodie"}),
-    ):
-        found = chosen(runs, **wanted)
-        rows.append([name, *(cell(chosen(found, length=n)) for n in (50, 100))])
-    return table(["10,000 graphs, n =", 50, 100], rows)
-
-
-TABLES: dict[str, Callable[[], str]] = {
-    make.__name__: make
-    for make in (headline, beyond, models, latches, gains, elsewhere, ablations, more_graphs)
-}
+    for page, text in texts.items():
+        (DOCS / page).write_text(text)
 
 
 def main() -> None:
-    text = PAGE.read_text()
-    for name, make in TABLES.items():
-        marked = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not marked.search(text):
-            raise SystemExit(f"{PAGE.name} has no place for table {name}")
-        written = make()
-        text = marked.sub(lambda m, written=written: f"{m[1]}{written}\n{m[2]}", text)
-    PAGE.write_text(text)
-    figures.draw_all(PAGE.parent / "figures", read, chosen)
+    known = [*FIGURES, *OF_RUNS]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("figures", nargs="*", choices=[*known, "none"], default=known)
+    asked = parser.parse_args().figures
+    write_tables()
+    torch.set_num_threads(1)
+    home = DOCS / "figures"
+    for name in asked:
+        if name in FIGURES:
+            FIGURES[name](home)
+        elif name in OF_RUNS:
+            OF_RUNS[name](home, read, chosen)
+        print(name, flush=True)
 
 
 if __name__ == "__main__":
