@@ -77,7 +77,7 @@ PLANS: dict[str, list[Row]] = {
     "baselines": [
         *(Row(name, options, PAPER_LENGTHS) for name, options in BASELINES.items()),
         *(Row(name, options, (50,), seeds=5) for name, options in BASELINES.items()),
-        Row("jodie", BASELINES["jodie"], (100,), seeds=3),
+        *(Row(name, options, (100,), seeds=3) for name, options in BASELINES.items()),
     ],
     # Model or start? The same memories, started as latches.
     "latching_memories": [
@@ -130,15 +130,17 @@ PLANS: dict[str, list[Row]] = {
     ],
     # Can the latch be learned? Short paths first, fresh graphs in each epoch, and both.
     "teaching": [
-        Row("ctan", ctan("isometric"), (50, 100, 200), teaching="curriculum"),
-        Row("ctan", ctan("default"), (50, 100), teaching="curriculum"),
+        *(
+            Row("ctan", ctan(init), (50, 100, 200), teaching="curriculum")
+            for init in ("default", "isometric")
+        ),
         *(
             Row("ctan", ctan(init), (50, 100), seeds=seeds, teaching=way)
             for way, seeds in (("fresh", 2), ("fresh curriculum", 3))
             for init in ("isometric", "default")
         ),
         *(
-            Row(name, options, (100,), seeds=3, teaching="curriculum")
+            Row(name, options, (100,), teaching="curriculum")
             for name, options in BASELINES.items()
         ),
     ],
