@@ -139,10 +139,7 @@ PLANS: dict[str, list[Row]] = {
             for way, seeds in (("fresh", 2), ("fresh curriculum", 3))
             for init in ("isometric", "default")
         ),
-        *(
-            Row(name, options, (100,), teaching="curriculum")
-            for name, options in BASELINES.items()
-        ),
+        *(Row(name, options, (100,), teaching="curriculum") for name, options in BASELINES.items()),
     ],
     # The isometric start memorises: do the usual remedies help it?
     "regularised": [
