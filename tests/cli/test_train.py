@@ -51,6 +51,13 @@ def test_sequence(ctan):
     }
 
 
+def test_a_run_that_diverged_says_so(ctan, calls):
+    result = train(ctan, calls, "--lr", 1e30, "--json")
+    assert result.json["test"]["auc"] is None
+    assert "training diverged. Try a smaller --lr" in result.err
+    assert "diverged" not in train(ctan, calls, "--run", "another").err
+
+
 def test_what_is_shown(ctan, calls):
     result = train(ctan, calls)
     lines = result.err.splitlines()

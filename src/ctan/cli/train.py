@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -165,6 +166,9 @@ def train(
                 done = training.fit(stream, task=task, model=model, options=options, **common)
             else:
                 done = training.go_on(from_run, stream, **common)
+    if math.isnan(done.results["test"]["loss"]):
+        advice = "training diverged. Try a smaller --lr, or --protocol clip=1, in another --run."
+        _show.say(f"the scores are not numbers: {advice}", "bold red")
     if as_json:
         _show.json_out({"run": str(folder), **done.results})
         return
