@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from ctan.models.batch import Events
 from ctan.models.state import State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ from torch import nn
 from ctan.events import EventStream
 from ctan.history import TemporalIndex, chronological
 from ctan.models.base import Dims, NodeEncoder, PairEncoder, PairScorer
+from ctan.models.batch import Asked, Events
+from ctan.models.features import Features
 from ctan.models.grids import GRIDS, LAYERS, Grid, sizes
 from ctan.models.registry import MODELS, build
-from ctan.models.view import Asked, Events, Features, look
+from ctan.models.view import look
 from ctan.nn import Readout
 
 #: Off the budget by more than this, a count needs a reason.

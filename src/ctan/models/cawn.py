@@ -14,9 +14,10 @@ from ctan.arrays import IntArray
 from ctan.errors import CtanError, unknown_name
 from ctan.history import CausalWalks, Occurrences, Walks
 from ctan.models.base import Dims, PairEncoder
+from ctan.models.batch import Events
 from ctan.models.sequences import in_parts, on
 from ctan.models.state import State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import TimeEncoding
 
 #: How the walks of a node are pooled.

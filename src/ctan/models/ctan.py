@@ -13,8 +13,9 @@ from ctan.arrays import IntArray
 from ctan.errors import unknown_name
 from ctan.history import ball
 from ctan.models.base import Dims, NodeEncoder
+from ctan.models.batch import Events
 from ctan.models.state import Rows, State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import (
     AntiSymmetricStep,
     Incoming,

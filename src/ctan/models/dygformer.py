@@ -12,9 +12,10 @@ from torch.nn import functional as F
 from ctan.arrays import IntArray
 from ctan.history import Occurrences
 from ctan.models.base import Dims, PairEncoder
+from ctan.models.batch import Events
 from ctan.models.sequences import Sequences, in_parts, on
 from ctan.models.state import State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import CooccurrenceEncoding, TimeEncoding, TransformerBlock
 
 #: Pairs that go through the transformer at once.

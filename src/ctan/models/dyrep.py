@@ -11,9 +11,11 @@ from torch import Tensor, nn
 
 from ctan.arrays import IntArray
 from ctan.models.base import Dims, NodeEncoder
+from ctan.models.batch import Events
+from ctan.models.features import Features
 from ctan.models.memory import MemoryState, NodeMemory
 from ctan.models.state import State
-from ctan.models.view import Events, Features, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import Attention, Incoming
 from ctan.nn.memory import MemoryCell
 

@@ -11,8 +11,9 @@ from torch.nn import functional as F
 
 from ctan.history import TimeWindow
 from ctan.models.base import Dims, NodeEncoder
+from ctan.models.batch import Events
 from ctan.models.state import State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import FixedTimeEncoding, Mixer
 
 #: Entries that are mixed at once.

@@ -12,8 +12,10 @@ from torch import Tensor, nn
 from ctan.arrays import IntArray
 from ctan.errors import unknown_name
 from ctan.models.base import Dims
+from ctan.models.batch import Events
+from ctan.models.features import Features
 from ctan.models.state import Rows, State
-from ctan.models.view import Events, Features, View
+from ctan.models.view import View
 from ctan.nn.memory import MemoryCell, Message
 
 #: last: of the messages that wait, only the latest counts; mean: their mean.

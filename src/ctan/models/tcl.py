@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 from ctan.arrays import IntArray
 from ctan.models.base import Dims, PairEncoder
+from ctan.models.batch import Events
 from ctan.models.sequences import Sequences, in_parts, on
 from ctan.models.state import State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import TimeEncoding, TransformerBlock
 
 #: Pairs embedded at once.

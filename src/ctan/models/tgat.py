@@ -10,9 +10,10 @@ from torch import Tensor
 
 from ctan.errors import unknown_name
 from ctan.models.base import Dims, NodeEncoder
+from ctan.models.batch import Events
 from ctan.models.stack import Stack
 from ctan.models.state import State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import FixedTimeEncoding, TimeEncoding
 
 TIMES = {"learned": TimeEncoding, "fixed": FixedTimeEncoding}

@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 from ctan.errors import unknown_name
 from ctan.models.base import Dims, NodeEncoder
+from ctan.models.batch import Events
 from ctan.models.memory import MemoryState, NodeMemory
 from ctan.models.stack import Stack
 from ctan.models.state import State
-from ctan.models.view import Events, Sees, View
+from ctan.models.view import Sees, View
 from ctan.nn import CONVOLUTIONS, TimeEncoding
 from ctan.nn.memory import MemoryCell
 
