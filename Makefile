@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check setup proofs
+.PHONY: demo test check setup proofs bench bench-setup
 
 setup: $(VENV)/.installed
 
@@ -26,3 +26,13 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench-setup: $(VENV)/.installed-bench
+
+$(VENV)/.installed-bench: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	touch $@
+
+# All rows beside their peers, one thread: `make bench ROWS="ctan1 tgn"` for some of them.
+bench: bench-setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.speed $(ROWS)

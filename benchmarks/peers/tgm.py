@@ -70,8 +70,7 @@ def ctan_epoch(
 ) -> Callable[[], float]:  # fmt: skip
     """A function that trains TGM's CTAN for one epoch and returns the last loss."""
     from tgm.nn import LinkPredictor
-    from tgm.nn.encoder import CTAN, CTANMemory
-    from tgm.nn.encoder.ctan import LastAggregator
+    from tgm.nn.encoder import CTAN, CTANMemory, LastAggregator
 
     loader = _Loader(src, dst, t, msg, batch, neighbors)
     memory = CTANMemory(loader.nodes, dim, LastAggregator())
@@ -112,7 +111,7 @@ def tgn_epoch(
     Two heads of ``dim`` units side by side, as in the other references.
     """
     from tgm.nn import LinkPredictor, TGNMemory
-    from tgm.nn.encoder.tgn import GraphAttentionEmbedding, IdentityMessage, LastAggregator
+    from tgm.nn.encoder import GraphAttentionEmbedding, IdentityMessage, LastAggregator
 
     loader = _Loader(src, dst, t, msg, batch, neighbors)
     width = msg.shape[1]
