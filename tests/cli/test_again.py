@@ -76,11 +76,27 @@ def test_mistakes_are_one_error_and_nothing_is_computed(ctan, run):
         (("--protocol", "tgp"), "did you mean 'tgb'"),
         (("--negatives", "nowhere.npz", "--task", "ranking"), "not a .npz file"),
         (("--task", "edge"), "Give a column of labels"),
+        (("--task", "ranking", "--protocol", "negatives=inductive"), "say how many to draw"),
+        (("--protocol", "node_type=0"), "have 0 features"),
+        (("--protocol", "split=graph"), "'graph' column"),
     ):
         refused = ctan("evaluate", run, *arguments)
         assert refused.code == 2
         assert said in refused.err
         assert "Traceback" not in refused.err
+
+
+def test_a_readout_that_was_not_trained_is_not_pretended(ctan, run):
+    shown = ctan("evaluate", run, "--protocol", "readout=dst")
+    assert "it stays 'pair', not 'dst'" in shown.err
+    assert "readout pair" in shown.out
+
+
+def test_the_past_observed_anew_is_said_to_be(ctan, run):
+    stored, anew = ctan("evaluate", run, "--json").json, ctan("evaluate", run, "--replay", "--json")
+    assert anew.json["state"] == "replayed"
+    assert anew.json["protocol"] == stored["protocol"]
+    assert anew.json["test"] != stored["test"]
 
 
 def test_a_rule_has_no_probabilities(ctan, calls):
@@ -100,6 +116,10 @@ def test_embeddings_at_a_time(ctan, run, calls):
     assert set(z["name"]) == seen
     assert z["embedding"].shape == (len(seen), 8)
     assert np.isfinite(z["embedding"]).all()
+    for wrong, said in (("noon", "--at noon: expected a number"), ("nan", "is NaN")):
+        refused = ctan("embed", run, "--at", wrong, "--out", "z.npz")
+        assert (refused.code, said in refused.err) == (2, True)
+    assert "as seen before time 1e30" in ctan("embed", run, "--at", "1e30", "--out", "z.npz").out
 
 
 def test_prequential_reads_a_file_and_names_its_protocol(ctan, calls):
@@ -110,6 +130,7 @@ def test_prequential_reads_a_file_and_names_its_protocol(ctan, calls):
     found = ctan(*played, "--protocol", "batch_size=50", "--json").json
     assert [block["events"] for block in found["blocks"]] == [150, 300, 400]
     assert found["protocol"]["batch_size"] == 50
+    assert ctan(*played[:-1], "0").code == 2
     refused = ctan("prequential", calls, "--src", "coller")
     assert (refused.code, "did you mean 'caller'" in refused.err) == (2, True)
 

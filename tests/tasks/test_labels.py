@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from ctan.errors import ProtocolError
 from ctan.events import EventStream, split_by_graph
@@ -78,6 +79,24 @@ def test_weights_of_classes_come_from_training_alone():
     assert task.weight.tolist() == pytest.approx([210 / 300, 210 / 120, 1.0])
     assert NodeLabels(stream, split, Protocol()).weight.tolist() == [1.0, 1.0]
     assert class_weights(np.array([0, 1]), 2, "balanced").tolist() == [1.0, 1.0]
+
+
+def test_the_loss_weighs_classes():
+    y = np.r_[np.zeros(150, int), np.ones(150, int)]  # 150 and 60 of training
+    stream = labelled(lambda *_: y)
+    split = split_by_graph(stream)
+    edge = EdgeClassification(stream, split, Protocol(class_weights="balanced"))
+    a, b = edge.weight.double().tolist()
+    assert (a, b) == pytest.approx((210 / 300, 210 / 120))
+    scores, labels = torch.tensor([[2.0, 0.0], [0.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1, 1])
+    each = -torch.log_softmax(scores, 1)[torch.arange(3), labels]
+    expected = (a * each[0] + b * each[1] + b * each[2]) / (a + 2 * b)
+    torch.testing.assert_close(edge.loss(scores, labels), expected)
+    node = NodeLabels(stream, split, Protocol(class_weights="balanced"))
+    logits = torch.tensor([[0.5], [-1.0]])
+    p = torch.sigmoid(logits[:, 0])
+    expected = -(a * torch.log(1 - p[0]) + b * torch.log(p[1])) / 2
+    torch.testing.assert_close(node.loss(logits, torch.tensor([0, 1])), expected)
 
 
 def test_what_a_batch_would_show_of_its_later_events_is_refused():

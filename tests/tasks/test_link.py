@@ -72,6 +72,30 @@ def test_epochs_and_seeds_draw_anew_and_evaluation_does_not(stream):
     assert asked(stream, Phase("test"), 50) == asked(stream, Phase("test"), 50)
 
 
+def test_draws_by_row_are_the_same_list_in_each_batch(stream):
+    """As in the paper's code, in evaluation; with known edges left out, sources would differ."""
+
+    def lists(phase, **rules):
+        part = getattr(split_by_count(stream), phase.name)
+        rows = asked(stream, phase, 10, negatives_known=True, **rules)
+        drawn = [dst for _, _, dst, label in rows if not label]
+        whole = (part.stop - part.start) // 10 * 10
+        return {tuple(drawn[low : low + 10]) for low in range(0, whole, 10)}
+
+    for phase in (Phase("val"), Phase("test")):
+        assert len(lists(phase, negative_draw="row")) == 1
+        assert len(lists(phase)) == 3
+    assert len(lists(Phase("train"), negative_draw="row")) == 14
+
+
+@pytest.mark.parametrize("kind", ["historical", "inductive"])
+def test_negatives_of_the_past_do_not_depend_on_batches(stream, kind):
+    found = [asked(stream, Phase("test"), size, negatives=kind) for size in (1, 7, 256)]
+    assert found[0] == found[1] == found[2]
+    trained = asked(stream, Phase("train"), 9, negatives=kind)
+    assert trained == asked(stream, Phase("train"), 9)  # the rule is for evaluation
+
+
 def test_the_losses_are_binary_cross_entropy(stream):
     scores, labels = torch.tensor([[0.3], [-1.2], [2.0]]), torch.tensor([1, 0, 0])
     p = torch.sigmoid(scores[:, 0])

@@ -90,3 +90,22 @@ def test_scikit_learn_computes_the_rest():
 def test_a_metric_knows_its_direction():
     assert [m.name for m in (auc, ap, accuracy, macro_f1, mrr, hits(1)) if not m.maximise] == []
     assert [m.name for m in (loss, mae, rmse) if m.maximise] == []
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_has_no_area(label):
+    """And nobody is warned of it by scikit-learn: warnings are errors here."""
+    scores, labels = np.array([[0.1], [0.9]]), np.array([label, label])
+    assert np.isnan(auc.compute(scores, labels))
+    assert np.isnan(ap.compute(scores, labels))
+
+
+def test_early_stopping_asks_the_metric():
+    assert auc.better(0.6, 0.5)
+    assert not auc.better(0.5, 0.5)
+    assert mae.better(0.5, 0.6)
+    assert not mae.better(0.6, 0.5)
+    for metric in (auc, mae):
+        assert metric.better(0.5, None)
+        assert metric.better(0.5, float("nan"))
+        assert not metric.better(float("nan"), 0.5)

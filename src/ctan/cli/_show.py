@@ -60,6 +60,7 @@ def results_out(results: dict[str, Any], epochs: int) -> None:
     rows = [
         [part, *(f"{metrics[name]:.4f}" if name in metrics else "" for name in names)]
         for part, metrics in parts.items()
+        if any(name in metrics for name in names)
     ]
     table_out(f"{results['task']}, {results['model']}", ["", *names], rows)
     out(

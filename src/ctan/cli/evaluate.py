@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,6 +67,9 @@ def evaluate(
         _arrays.checked(scores, "--scores")
     loaded = training.load_run(run, data=data, device=device_from(device))
     how = protocol_from(loaded.spec.protocol, protocol or (), None)
+    if how.readout != loaded.spec.protocol.readout:
+        trained = loaded.spec.protocol.readout
+        _show.say(f"the readout is part of the weights: it stays '{trained}', not '{how.readout}'.")
     lists = None if negatives is None else training.read_lists(negatives, loaded.stage.stream, how)
     answered: list[tuple[Stage, Kept]] = []
 
@@ -102,10 +106,17 @@ def evaluate(
 def _compared(recorded: dict[str, Any] | None, found: dict[str, float]) -> str:
     if recorded is None:
         return "this run is not finished: these are the numbers of its best epoch so far."
-    if recorded == found:
+    gap = max(_gap(recorded[name], value) for name, value in found.items())
+    if gap == 0:
         return "equal to the recorded results in every digit."
-    gap = max(abs(recorded[name] - value) for name, value in found.items())
     return (
         f"the recorded results differ by up to {gap:.2g}: they were measured with other code, "
         "threads or hardware (spec.json says which)."
     )
+
+
+def _gap(a: float, b: float) -> float:
+    """How far two values are apart; both undefined are equal, one is as far as can be."""
+    if math.isnan(a) or math.isnan(b):
+        return 0.0 if math.isnan(a) and math.isnan(b) else math.inf
+    return abs(a - b)

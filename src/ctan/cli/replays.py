@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,14 @@ from ctan.cli import _arrays, _show
 from ctan.cli import _reading as r
 from ctan.cli._asked import data_options, device_from, protocol_from, together
 from ctan.cli._options import typed
+from ctan.errors import CtanError
 
 
 def embed(
     run: Annotated[Path, Argument(help="A run folder.", show_default=False)],
     out: Annotated[Path, Option(help="The .npz file to write.")],
     at: Annotated[
-        float | None, Option(help="The time; by default after the last event.", show_default=False)
+        str | None, Option(help="The time; by default after the last event.", show_default=False)
     ] = None,
     data: Annotated[
         Path | None, Option(help="The file of its events, if it was moved.", show_default=False)
@@ -33,8 +35,9 @@ def embed(
     from ctan import training
 
     _arrays.checked(out, "--out")
+    when = None if at is None else _time(at)
     loaded = training.load_run(run, data=data, device=device_from(device))
-    nodes, z = training.embed(loaded, at)
+    nodes, z = training.embed(loaded, when)
     names = loaded.stage.stream.names
     arrays = {"node": nodes, "embedding": z.cpu().numpy()}
     if names is not None:
@@ -42,7 +45,7 @@ def embed(
     _arrays.write(out, arrays)
     _show.out(f"{len(nodes):,} nodes of {loaded.spec.model}, {z.shape[1]} numbers each: {out}")
     _show.out(
-        f"as seen {'after the last event' if at is None else f'before time {at:g}'}, under: "
+        f"as seen {'after the last event' if at is None else f'before time {at}'}, under: "
         f"{loaded.spec.protocol.summary()}"
     )
 
@@ -50,14 +53,14 @@ def embed(
 def prequential(
     data: Annotated[str, Argument(metavar="FILE|DATASET", help="Events.", show_default=False)],
     model: Annotated[str, Option(help="`ctan models list` shows them.")] = "ctan",
-    task: Annotated[str, Option(help="link, edge, node or regression.")] = "link",
+    task: Annotated[str, Option(help="link, ranking, edge, node or regression.")] = "link",
     option: Annotated[
         list[str] | None, Option(help="Option of the model, key=value; repeatable.")
     ] = None,
     protocol: Annotated[
         list[str] | None, Option(help="A protocol's name, or key=value; repeatable.")
     ] = None,
-    every: Annotated[int, Option(help="Events between two lines.")] = 10_000,
+    every: Annotated[int, Option(help="Events between two lines.", min=1)] = 10_000,
     learn: Annotated[bool, Option(help="Learn from each batch once it was answered.")] = True,
     device: Annotated[str, Option(help="cpu, cuda or cuda:N.")] = "cpu",
     as_json: Annotated[bool, Option("--json", help="One JSON document on stdout.")] = False,
@@ -112,3 +115,11 @@ def prequential(
     else:
         learned = f"learned from after it was answered, lr {how.lr:g}" if learn else "not learned"
         _show.out(f"in brackets: the mean so far; each batch {learned}\nprotocol: {how.summary()}")
+
+
+def _time(text: str) -> int | float:
+    """A time as it was typed: through a float, whole numbers above 2**53 would be others."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    raise CtanError(f"--at {text}: expected a number, in the unit of the events' times.")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import (
+    accuracy_score,
     average_precision_score,
     confusion_matrix,
     f1_score,
@@ -83,12 +84,20 @@ def hits(k: int) -> Metric:
     return Metric(f"hits@{k}", lambda ranks, _: float((ranks[:, 0] <= k).mean(dtype=np.float32)))
 
 
+def _one_class(labels: Labels) -> bool:
+    return not len(labels) or bool((labels == labels[0]).all())
+
+
 def _rank_auc(scores: Array, labels: Labels) -> float:
-    return float(roc_auc_score(labels, scores[:, 0]))
+    return math.nan if _one_class(labels) else float(roc_auc_score(labels, scores[:, 0]))
 
 
 def _ap(scores: Array, labels: Labels) -> float:
-    return float(average_precision_score(labels, scores[:, 0]))
+    return math.nan if _one_class(labels) else float(average_precision_score(labels, scores[:, 0]))
+
+
+def _accuracy(scores: Array, labels: Labels) -> float:
+    return float(accuracy_score(labels, guess(scores)))
 
 
 def _macro_f1(scores: Array, labels: Labels) -> float:
@@ -104,12 +113,12 @@ def _no_compute(scores: Array, labels: Labels) -> float:
     raise NotImplementedError("the loop averages the task's loss itself")
 
 
-#: Area under the ROC curve.
+#: Area under the ROC curve; NaN where all labels are the same.
 auc = Metric("auc", _rank_auc)
-#: Average precision.
+#: Average precision; NaN where all labels are the same.
 ap = Metric("ap", _ap)
 #: Share of right answers: the sign of one score, or the largest of several.
-accuracy = Metric("accuracy", lambda s, y: float((guess(s) == y).mean()))
+accuracy = Metric("accuracy", _accuracy)
 #: Mean over the classes that occur of the F1 score.
 macro_f1 = Metric("macro_f1", _macro_f1)
 #: Mean reciprocal rank; its scores are ranks.

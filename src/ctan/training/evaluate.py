@@ -100,6 +100,8 @@ def evaluate(stage: Stage, state: State, phase: Phase, watch: Watch | None = Non
     )
     measured = parts if stage.protocol.averaging == "batch" else [kept]
     metrics = {"loss": mean_loss, **_means(stage.task, measured)}
+    if phase.name == "val":
+        _must_choose(stage.task, metrics, kept)
     return Evaluation(metrics, kept, state, stage.task.details(kept))
 
 
@@ -132,10 +134,20 @@ def by_novelty(stage: Stage, kept: Kept) -> dict[str, dict[str, float]]:
     for name, chosen in (("transductive", old), ("inductive", ~old)):
         part = kept.only(chosen)
         asked: dict[str, float] = {"questions": int(chosen.sum())}
-        one_class = stage.task.outputs == 1 and len(np.unique(part.labels)) < 2
-        undefined = one_class and "auc" in {metric.name for metric in stage.task.metrics}
-        views[name] = asked if undefined or not chosen.any() else asked | _means(stage.task, [part])
+        found = _means(stage.task, [part]) if chosen.any() else {}
+        views[name] = asked | {name: v for name, v in found.items() if not math.isnan(v)}
     return views
+
+
+def _must_choose(task: Task, metrics: dict[str, float], kept: Kept) -> None:
+    """Refuse a validation part whose labels cannot tell one epoch from another."""
+    name = task.metrics[0].name
+    diverged = np.isnan(kept.scores).any()
+    if math.isnan(metrics[name]) and not diverged:
+        raise ProtocolError(
+            f"every label of the validation part is {kept.labels[0]}: {name}, which chooses the "
+            "best epoch, is not defined there. Split otherwise (split='count'), or label more."
+        )
 
 
 def _means(task: Task, parts: list[Kept]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ctan.errors import ProtocolError
 from ctan.events import EventStream
 from ctan.models import State
 from ctan.tasks import Kept, Metric, Phase, Protocol, loss
@@ -88,6 +90,11 @@ def blocks(
         metrics: what to measure.
         size: events in a block; a block ends with the batch that fills it.
 
+    Yields:
+        ``events`` and ``time`` at the end of the block, its metrics, and ``so_far``: their means
+        over all questions, block by block. A metric is NaN where the block has no meaning for it
+        (AUC of one class), and the mean passes over such a block.
+
     Example:
         >>> stream = EventStream.from_arrays(src=[0, 1] * 20, dst=[2, 3] * 20, t=range(40))
         >>> protocol = Protocol(batch_size=10, negatives_known=True)
@@ -95,40 +102,43 @@ def blocks(
         >>> [b["events"] for b in blocks(prequential(stage), stage.task.metrics, size=20)]
         [20, 40]
     """
+    if size < 1:
+        raise ProtocolError(f"a block of {size} events: expected at least 1.")
     waiting: list[Kept] = []
-    means = {metric.name: 0.0 for metric in metrics if metric is not loss}
-    questions = done = 0
+    # Of each metric its sum over questions, and how many questions that is.
+    sums = {metric.name: (0.0, 0) for metric in metrics if metric is not loss}
+    done = 0
     last: Step | None = None
     for step in steps:
         waiting.append(step.kept)
         last = step
         if step.events - done < size:
             continue
-        yield _block(step, waiting, metrics, means, questions)
-        questions += sum(len(kept.labels) for kept in waiting)
+        yield _block(step, waiting, metrics, sums)
         waiting, done = [], step.events
     if waiting and last is not None:
-        yield _block(last, waiting, metrics, means, questions)
+        yield _block(last, waiting, metrics, sums)
 
 
 def _block(
     step: Step,
     parts: list[Kept],
     metrics: tuple[Metric, ...],
-    means: dict[str, float],
-    before: int,
+    sums: dict[str, tuple[float, int]],
 ) -> dict[str, Any]:
-    """One record; ``means`` are the means over all questions so far, block by block."""
+    """One record; ``sums`` go on."""
     kept = Kept(
         np.concatenate([part.scores for part in parts]),
         np.concatenate([part.labels for part in parts]),
         np.concatenate([part.event for part in parts]),
     )
     here = {m.name: m.compute(kept.scores, kept.labels) for m in metrics if m is not loss}
-    share = len(kept.labels) / (before + len(kept.labels))
     for name, value in here.items():
-        means[name] += share * (value - means[name])
-    return {"events": step.events, "time": step.time, **here, "so_far": dict(means)}
+        if not math.isnan(value):
+            total, questions = sums[name]
+            sums[name] = total + value * len(kept.labels), questions + len(kept.labels)
+    so_far = {name: total / n if n else math.nan for name, (total, n) in sums.items()}
+    return {"events": step.events, "time": step.time, **here, "so_far": so_far}
 
 
 def stage_for(

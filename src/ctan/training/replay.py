@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,12 @@ def replay(stage: Stage, until: int, state: State | None = None, start: int = 0)
     state = model.init_state(stage.device) if state is None else state
     if model.stateful:
         silent = replace(stage, task=_Silent(stage.task.observe_first))
-        for played in play(silent, state, [silent.stretch(start, until)], Phase("test")):
+        # Batches end where a part does, as in a run: what a stale batch sees depends on it.
+        parts = stage.parts
+        ends = (parts.train_end, parts.val_end) if isinstance(parts, Split) else ()
+        bounds = [start, *(end for end in ends if start < end < until), until]
+        stretches = [silent.stretch(low, high) for low, high in pairwise(bounds)]
+        for played in play(silent, state, stretches, Phase("test")):
             state = played.state
     return state
 
