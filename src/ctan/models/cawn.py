@@ -39,7 +39,8 @@ class CAWN(PairEncoder):
             x_{w_i}],\; h_{i-1}\bigr)
 
     with f a network of two layers. The last states of a node's walks are pooled: ``mean``, or
-    ``attention``, :math:`\frac1M \sum_i \mathrm{softmax}_j(h_i^\top Q_1 h_j)\, h_j`.
+    ``attention``, :math:`\frac1M \sum_i \mathrm{softmax}_j(h_i^\top Q_1 h_j / \sqrt d)\, h_j`;
+    one linear map follows (the paper's Q_2).
 
     Args:
         dims: what is known of the stream.
