@@ -111,9 +111,19 @@ def test_eulers_bound_is_the_closed_form(gamma, epsilon):
     assert grow([-gamma + 1.001j * omega], epsilon)[0] > 1
 
 
+@given(gamma=st.floats(0.001, 1.5), epsilon=st.floats(0.05, 1.0))
+def test_heuns_bound_is_the_closed_form(gamma, epsilon):
+    """With Euler's bound e: w^2 = e^2 + 2 e / eps, and nothing slower grows either."""
+    eulers, omega = solver("euler").bound(gamma, epsilon), solver("heun").bound(gamma, epsilon)
+    assert omega**2 == pytest.approx(eulers**2 + 2 * eulers / epsilon)
+    slower = np.linspace(0, 0.999, 50) * omega
+    assert solver("heun").growth(-gamma + 1j * slower, epsilon).max() < 1
+    assert solver("heun").growth([-gamma + 1.001j * omega], epsilon)[0] > 1
+
+
 def test_without_damping_euler_and_heun_bear_no_rotation_rk4_bears_some_and_cayley_any():
     assert solver("euler").bound(0.0, 1.0) == 0
-    assert solver("heun").bound(0.0, 1.0) < 0.01
+    assert solver("heun").bound(0.0, 1.0) == 0
     assert solver("rk4").bound(0.0, 0.5) == pytest.approx(2 * math.sqrt(8), abs=1e-3)
     for name in NORM_PRESERVING:
         assert solver(name).bound(0.0, 1.0) == math.inf

@@ -72,3 +72,42 @@ def test_mistakes_are_named(study):
     code, _, err = study("sensitivity", "-m", "jodie", "-o", "gamma=1")
     assert code == 2
     assert "gamma" in err
+    for wrong in (0, "nan", "1e308"):
+        code, _, err = study("solvers", "--epsilon", wrong)
+        assert code == 2
+        assert "expected a step size above 0" in err
+    code, _, err = study("retention", "--events", 10**9)
+    assert code == 2
+    assert "10000" in err
+    code, _, err = study("spectrum", "--vary", "model=ctan,jodie", "-o", "dim=4")
+    assert code == 2
+    assert "jodie is no CTAN" in err
+    for wrong in ("psi", "psi=", "psi=add,add"):
+        code, _, err = study("spectrum", "--vary", wrong)
+        assert code == 2
+        assert "key=value,value" in err
+
+
+def test_models_are_set_side_by_side(study, tmp_path):
+    picture = tmp_path / "spectra.svg"
+    asked = ("--vary", "gamma=0,0.5", "-o", "dim=6", "-o", "psi=add", "-o", "phi=mean")
+    code, out, _ = study("spectrum", *asked, "--json", "--out", picture)
+    assert code == 0
+    found = json.loads(out)
+    assert found["gamma=0"]["real parts of the field"] == pytest.approx([0, 0], abs=1e-5)
+    assert found["gamma=0.5"]["real parts of the field"][0] > -0.5
+    assert "<svg" in picture.read_text()
+    _, out, _ = study("sensitivity", "--hops", 2, "--vary", "model=jodie,tgat", "-o", "dim=4")
+    assert "jodie" in out
+    assert "derivative" in out
+    _, out, _ = study("reach", "--hops", 3, "--vary", "model=jodie,tgat", "-o", "dim=4", "--json")
+    assert json.loads(out)["tgat"]["measured"] == [0, 0, -1, -1]
+
+
+def test_solvers_are_told_by_their_closed_forms(study, tmp_path):
+    picture = tmp_path / "solvers.pdf"
+    _, out, _ = study("solvers", "--epsilon", 0.5, "--gamma", 0, "--json", "--out", picture)
+    facts = json.loads(out)
+    assert facts["euler"]["at one"] == pytest.approx(1.25**0.5)
+    assert facts["rk4"]["stable up to"] == pytest.approx(2 * 8**0.5, abs=1e-3)
+    assert picture.read_bytes().startswith(b"%PDF")

@@ -69,22 +69,42 @@ def test_an_initial_condition_that_discards_the_state_retains_nothing():
     assert (signal.derivative[1:] == 0).all()
 
 
-def test_the_derivative_agrees_with_small_differences():
+@pytest.mark.parametrize("name", ["ctan", "jodie", "dyrep", "tgn", "tgat"])
+def test_the_derivative_agrees_with_autograd(name):
     torch.manual_seed(0)
-    model = CTAN(DIMS, dim=6, psi="tanh_concat", epsilon=1.0)
-    stream = path(6, graphs=2)
-    exact = follow(model, stream, derivative_at=range(5)).derivative
-    # follow() plants +1 to differentiate at; a shifted copy of the stream gives the quotient.
+    model, stream = build(name, DIMS, dim=6), path(6, graphs=2)
     x = torch.tensor(stream.x, dtype=torch.float64)
-    x[[0, 6]] = 1.0
-    near = x.clone()
-    near[[0, 6]] += 1e-6
-    with torch.no_grad():
-        quotient = [
-            float((b.dst - a.dst).norm(dim=1).mean()) / 1e-6
-            for a, b in zip(Playback(model, stream, x), Playback(model, stream, near), strict=True)
+    sources = [0, 6]
+    x[sources] = 1.0
+    x.requires_grad_()
+    expected = []
+    for moment in Playback(model, stream, x):
+        columns = [
+            torch.autograd.grad(column, x, retain_graph=True)[0][sources, 0]
+            for column in moment.dst.sum(0)
         ]
-    np.testing.assert_allclose(exact, quotient, rtol=1e-4)
+        expected.append(float(torch.stack(columns).norm(dim=0).mean()))
+    np.testing.assert_allclose(follow(model, stream).derivative, expected, rtol=1e-6, atol=1e-11)
+
+
+def test_a_signal_of_several_features_has_the_norm_over_all_of_them():
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    src, dst, graph = [0, 3, 1, 4], [1, 4, 2, 5], [0, 1, 0, 1]
+    stream = EventStream.from_arrays(
+        src=src, dst=dst, t=[0, 0, 1, 1], graph=graph, x=rng.uniform(-1, 1, (6, 3))
+    )
+    model = CTAN(Dims(nodes=1, node_dim=3), dim=5, psi="concat")
+    exact = torch.tensor(stream.x, dtype=torch.float64)
+    exact[[0, 3]] = 1.0
+
+    def last(x):
+        *_, moment = Playback(model, stream, x)
+        return moment.dst
+
+    jacobian = torch.autograd.functional.jacobian(last, exact)
+    expected = sum(float(jacobian[g, :, s].norm()) for g, s in ((0, 0), (1, 3))) / 2
+    assert follow(model, stream).derivative[-1] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["jodie", "dyrep", "tgn", "tgat", "ctan"])

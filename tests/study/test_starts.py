@@ -61,19 +61,19 @@ def test_an_isometric_hop_keeps_the_length_of_a_small_signal():
         ctan.initial.encoder.weight[:, -1:].mul_(1e-4)
         ctan.initial.encoder.bias.zero_()
         ctan.layers[0].phi.edge.weight.zero_()
-    derivative = sensitivity(ctan, hops=20, graphs=4, derivative_at=[0, 19]).derivative[[0, 19]]
+    derivative = sensitivity(ctan, hops=20, graphs=4).derivative[[0, 19]]
     assert derivative == pytest.approx(derivative[0], rel=1e-3)
 
 
 def test_a_latch_keeps_the_sign_although_its_derivative_dies():
-    signal = sensitivity(model("latching"), hops=40, graphs=64, derivative_at=[1, 39])
+    signal = sensitivity(model("latching"), hops=40, graphs=64)
     assert signal.difference[-1] > 10
     assert signal.readable[-1] == 1.0
     assert signal.derivative[39] < 1e-6 < signal.derivative[1]
 
 
 def test_without_gain_the_first_input_is_forgotten():
-    signal = sensitivity(model("default"), hops=60, graphs=200, derivative_at=())
+    signal = sensitivity(model("default"), hops=60, graphs=200)
     assert signal.difference[-1] < 1e-6
     assert signal.readable[-1] == pytest.approx(0.5, abs=0.1)
 

@@ -22,6 +22,9 @@ study_app = typer.Typer(
     no_args_is_help=True,
 )
 
+#: Steps of a study are played one by one: a slip of the keyboard should not take all memory.
+MOST = 10_000
+
 ModelName = Annotated[str, Option("--model", "-m", help="Name of the model.")]
 Given = Annotated[
     list[str] | None, Option("--option", "-o", help="Option of the model, key=value; repeatable.")
@@ -41,7 +44,7 @@ AsJson = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
 
 @study_app.command()
 def sensitivity(
-    hops: Annotated[int, Option(min=1, help="How far along a temporal path.")] = 20,
+    hops: Annotated[int, Option(min=1, max=MOST, help="How far along a temporal path.")] = 20,
     model: ModelName = "ctan",
     option: Given = None,
     vary: Vary = None,
@@ -63,7 +66,9 @@ def sensitivity(
 
 @study_app.command()
 def retention(
-    events: Annotated[int, Option(min=1, help="How many further events at the node.")] = 20,
+    events: Annotated[
+        int, Option(min=1, max=MOST, help="How many further events at the node.")
+    ] = 20,
     model: ModelName = "ctan",
     option: Given = None,
     vary: Vary = None,
@@ -85,7 +90,7 @@ def retention(
 
 @study_app.command()
 def spectrum(
-    step: Annotated[int, Option(min=0, help="Look at this event of a node, from 0.")] = 5,
+    step: Annotated[int, Option(min=0, max=MOST, help="Look at this event of a node, from 0.")] = 5,
     option: Given = None,
     vary: Vary = None,
     run: Run = None,
@@ -135,7 +140,7 @@ def spectrum(
 @study_app.command()
 def solvers(
     epsilon: Annotated[float, Option(help="Step size.")] = 1.0,
-    gamma: Annotated[float, Option(help="Damping.", min=0.0)] = 0.1,
+    gamma: Annotated[float, Option(help="Damping.", min=0.0, max=1000.0)] = 0.1,
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
@@ -148,8 +153,8 @@ def solvers(
     from ctan.study import FASTEST, figures, stability
 
     _outputs.picture(out)
-    if not epsilon > 0:
-        raise CtanError(f"--epsilon {epsilon:g}: expected a step size above 0.")
+    if not 0 < epsilon <= 1000:
+        raise CtanError(f"--epsilon {epsilon:g}: expected a step size above 0, at most 1000.")
     found = [stability(name, epsilon, gamma) for name in SOLVERS]
     if out is not None:
         figures.draw_solvers(out, {})
@@ -164,7 +169,7 @@ def solvers(
 
 @study_app.command()
 def reach(
-    hops: Annotated[int, Option(min=1, help="Length of the path.")] = 6,
+    hops: Annotated[int, Option(min=1, max=MOST, help="Length of the path.")] = 6,
     model: ModelName = "ctan",
     option: Given = None,
     vary: Vary = None,

@@ -119,8 +119,9 @@ class Solver:
     def bound(self, gamma: float, epsilon: float) -> float:
         r"""Largest :math:`\omega` up to which no eigenvalue :math:`-\gamma + i\omega` grows.
 
-        For Euler in closed form :math:`\omega^2 = 2\gamma/\epsilon - \gamma^2`; 0 where even the
-        damped part alone is unstable, infinite where nothing ever grows.
+        In closed form for Euler, :math:`e = \sqrt{2\gamma/\epsilon - \gamma^2}`, and for Heun,
+        :math:`\sqrt{e^2 + 2e/\epsilon}`; 0 where even the damped part alone is unstable, infinite
+        where nothing ever grows.
 
         Example:
             >>> round(solver("euler").bound(gamma=0.1, epsilon=1.0), 4)
@@ -128,8 +129,11 @@ class Solver:
             >>> solver("cayley").bound(gamma=0.1, epsilon=1.0)
             inf
         """
+        eulers = math.sqrt(max(0.0, 2 * gamma / epsilon - gamma**2))
         if self.name == "euler":
-            return math.sqrt(max(0.0, 2 * gamma / epsilon - gamma**2))
+            return eulers
+        if self.name == "heun":
+            return math.sqrt(eulers**2 + 2 * eulers / epsilon)
         if math.isinf(self.order) or self.name == "cayley":
             return math.inf
         # Rounding must not pass for growth: R is 1 to the last bit at rest.

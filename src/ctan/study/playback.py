@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -95,6 +96,17 @@ class Playback:
             for number in range(step):
                 state = self.model.observe(state, *self.view(number))
         return state
+
+
+@contextmanager
+def double_precision() -> Iterator[None]:
+    """New tensors have 64 bits inside of this, whatever the state of a model is made of."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _resized(model: NodeEncoder, nodes: int) -> NodeEncoder:

@@ -9,8 +9,6 @@ Other models store something else, or nothing: of them there is the measurement 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -22,7 +20,7 @@ from ctan.errors import CtanError
 from ctan.events import EventStream
 from ctan.history import TemporalIndex, ball, neighborhood
 from ctan.models import CTAN, Model, Rows, State
-from ctan.study.playback import Playback
+from ctan.study.playback import Playback, double_precision
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ def reach(model: Model, stream: EventStream, source: int) -> Reach:
     other = x.clone()
     other[source] = -other[source]
     measured = np.full(stream.num_nodes, -1)
-    with torch.no_grad(), _double_precision():
+    with torch.no_grad(), double_precision():
         exact = copy.deepcopy(model).double()
         pairs = zip(Playback(exact, stream, x), Playback(exact, stream, other), strict=True)
         for one, two in pairs:
@@ -129,16 +127,6 @@ def reach(model: Model, stream: EventStream, source: int) -> Reach:
         stream, source, steps=model.steps, neighbors=model.sees.neighbors, update=model.update
     )
     return Reach(measured, theory)
-
-
-@contextmanager
-def _double_precision() -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
 
 
 def _differs(one: State, two: State, nodes: int) -> NDArray[np.bool_]:
