@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -22,8 +23,6 @@ from ctan.training import fit
 #: As T-PathGraph with 20 nodes has it.
 DIMS = Dims(nodes=1, edge_dim=1, node_dim=1, elapsed_mean=4.97368, elapsed_std=5.58893)
 GRAPHS = 200
-#: Steps at which derivatives are taken.
-AT = (0, 1, 2, 4, 9, 19, 29)
 IDENTITY = {"init": "isometric"}
 
 
@@ -32,87 +31,112 @@ def fresh(name: str, **options: Any) -> Model:
     return build(name, DIMS, **options)
 
 
-def ctan(**options: Any) -> Model:
+def ctan(**options: Any) -> Any:
     return fresh("ctan", **{**CTAN, **options})
 
 
+def baselines() -> dict[str, Model]:
+    """The models that CTAN is compared with, of the sizes of their runs."""
+    names = {"jodie": "JODIE", "dyrep": "DyRep", "tgn": "TGN"}
+    memories = {called: fresh(name, **BASELINES[name]) for name, called in names.items()}
+    return {**memories, "TGAT": fresh("tgat", dim=16, time_dim=1, layers=1)}
+
+
 @cache
-def trained(name: str) -> Model:
-    """A model from torch's own weights after the recipe on T-PathGraph with 20 nodes, seed 0."""
-    options = CTAN if name == "ctan" else BASELINES[name]
+def _trained(name: str, options: str) -> Model:
     run = fit(
-        path_graphs(20), task="sequence", model=name, options=options, protocol=Protocol(**RECIPE)
-    )
+        path_graphs(20), task="sequence", model=name, options=json.loads(options),
+        protocol=Protocol(**RECIPE),
+    )  # fmt: skip
     return run.stage.predictor.model
+
+
+def trained(name: str, **options: Any) -> Any:
+    """A model after the recipe on T-PathGraph with 20 nodes, seed 0."""
+    return _trained(name, json.dumps(CTAN | options if name == "ctan" else BASELINES[name]))
 
 
 def solvers(home: Path) -> None:
     marks = {}
     for start in ("default", "bounded"):
-        layer: Any = ctan(init=start).layers[0]  # type: ignore[union-attr]
+        layer = ctan(init=start).layers[0]
         marks[f"CTAN, {start} start"] = torch.linalg.eigvals(layer.generator().detach()).numpy()
     figures.draw_solvers(home / "solvers.png", marks)
     for name in SOLVERS:
         figures.draw_solver(home / f"solver-{name}.png", name)
 
 
-def _spectra(path: Path, models: dict[str, Model]) -> None:
+def _spectra(path: Path, models: dict[str, Any]) -> None:
     stream = star(8, graphs=24)
-    found = {name: spectrum(model, stream, step=7) for name, model in models.items()}  # type: ignore[arg-type]
-    figures.draw_spectra(path, found)
+    figures.draw_spectra(
+        path, {name: spectrum(model, stream, step=7) for name, model in models.items()}
+    )
 
 
 def spectra(home: Path) -> None:
-    models = {
-        "add": ctan(psi="add"),
-        "concat": ctan(),
-        "concat, identity state part": ctan(**IDENTITY),
-        "tanh_concat": ctan(psi="tanh_concat"),
-        "input_only": ctan(psi="input_only"),
-        "concat, bounded W": ctan(init="bounded"),
-        "concat, trained on T-PathGraph": trained("ctan"),
-    }
-    _spectra(home / "spectra.png", models)
+    """Over ψ, fresh and trained; over γ and ε with ψ = add: there an event is the step."""
+    _spectra(
+        home / "spectra.png",
+        {
+            "add": ctan(psi="add"),
+            "concat": ctan(),
+            "concat, bounded": ctan(init="bounded"),
+            "concat, isometric": ctan(**IDENTITY),
+            "tanh_concat": ctan(psi="tanh_concat"),
+            "input_only": ctan(psi="input_only"),
+        },
+    )
+    gammas = {f"γ = {g:g}": ctan(psi="add", gamma=g) for g in (0.0, 0.1, 0.5, 1.0)}
+    _spectra(home / "spectra-gamma.png", gammas)
+    epsilons = {f"ε = {e:g}": ctan(psi="add", epsilon=e) for e in (0.1, 0.25, 0.5, 1.0)}
+    _spectra(home / "spectra-epsilon.png", epsilons)
 
 
-def gammas_and_epsilons(home: Path) -> None:
-    """ψ = add, so that an event is the step and nothing else."""
-    models = {f"γ = {g}": ctan(psi="add", gamma=g) for g in (0.0, 0.1, 0.5, 1.0)}
-    _spectra(home / "spectra-gamma.png", models)
-    models = {f"ε = {e}": ctan(psi="add", epsilon=e) for e in (0.1, 0.25, 0.5, 1.0)}
-    _spectra(home / "spectra-epsilon.png", models)
+def spectra_trained(home: Path) -> None:
+    """The same after training on T-PathGraph with 20 nodes."""
+    _spectra(
+        home / "spectra-trained.png",
+        {
+            "add": trained("ctan", psi="add"),
+            "concat": trained("ctan"),
+            "concat, isometric": trained("ctan", **IDENTITY),
+            "concat, latching": trained("ctan", init="latching"),
+            "tanh_concat": trained("ctan", psi="tanh_concat"),
+            "add, γ = 0.5": trained("ctan", psi="add", gamma=0.5),
+        },
+    )
 
 
 def _signals(
-    path: Path, models: dict[str, Model], measure: Callable[..., Signal], along: str
+    path: Path,
+    models: dict[str, Model],
+    measure: Callable[..., Signal],
+    along: str,
+    styles: dict[str, str] | None = None,
 ) -> None:
-    curves = {
-        name: measure(model, 40, graphs=GRAPHS, derivative_at=AT) for name, model in models.items()
-    }
-    figures.draw_signals(path, curves, along=along)
+    curves = {name: measure(model, 40, graphs=GRAPHS) for name, model in models.items()}
+    dashes = dict.fromkeys(("JODIE", "DyRep", "TGN", "TGAT"), "--")
+    figures.draw_signals(path, curves, along=along, styles=dashes | (styles or {}))
 
 
 def passed_on(home: Path) -> None:
     """Fresh models: what a hop costs, by ψ and by model."""
-    models = {
-        "CTAN, add, isometric": ctan(psi="add", **IDENTITY),
-        "CTAN, concat, isometric": ctan(**IDENTITY),
-        "CTAN, tanh_concat, isometric": ctan(psi="tanh_concat", **IDENTITY),
-        "CTAN, add": ctan(psi="add"),
-        "CTAN, concat": ctan(),
-        "CTAN, tanh_concat": ctan(psi="tanh_concat"),
-        "CTAN, input_only": ctan(psi="input_only"),
-        "JODIE": fresh("jodie", **BASELINES["jodie"]),
-        "DyRep": fresh("dyrep", **BASELINES["dyrep"]),
-        "TGN": fresh("tgn", **BASELINES["tgn"]),
-        "TGAT": fresh("tgat", dim=16, time_dim=1, layers=1),
+    models: dict[str, Model] = {
+        "add": ctan(psi="add"),
+        "concat": ctan(),
+        "tanh_concat": ctan(psi="tanh_concat"),
+        "input_only": ctan(psi="input_only"),
+        "add, isometric": ctan(psi="add", **IDENTITY),
+        "concat, isometric": ctan(**IDENTITY),
+        "tanh_concat, isometric": ctan(psi="tanh_concat", **IDENTITY),
+        **baselines(),
     }
     _signals(home / "sensitivity.png", models, sensitivity, "hops")
 
 
 def latched(home: Path) -> None:
     """Starts of CTAN, and what training makes of the default ones."""
-    models = {
+    models: dict[str, Model] = {
         "CTAN, default": ctan(),
         "CTAN, isometric": ctan(**IDENTITY),
         "CTAN, latching, gain 1": ctan(init="latching", gain=1.0),
@@ -120,26 +144,28 @@ def latched(home: Path) -> None:
         "CTAN, default, trained at n = 20": trained("ctan"),
         "JODIE, trained at n = 20": trained("jodie"),
     }
-    _signals(home / "sensitivity-starts.png", models, sensitivity, "hops")
+    after = dict.fromkeys((name for name in models if "trained" in name), "--")
+    _signals(home / "sensitivity-starts.png", models, sensitivity, "hops", after)
 
 
 def retained(home: Path) -> None:
-    models = {
-        "CTAN, add": ctan(psi="add"),
-        "CTAN, concat": ctan(),
-        "CTAN, concat, identity": ctan(**IDENTITY),
-        "CTAN, tanh_concat": ctan(psi="tanh_concat"),
-        "CTAN, tanh_concat, identity": ctan(psi="tanh_concat", **IDENTITY),
-        "CTAN, input_only": ctan(psi="input_only"),
-        "JODIE": fresh("jodie", **BASELINES["jodie"]),
-        "DyRep": fresh("dyrep", **BASELINES["dyrep"]),
-        "TGN": fresh("tgn", **BASELINES["tgn"]),
-        "TGAT": fresh("tgat", dim=16, time_dim=1, layers=1),
+    alone = {
         # Without the echo of what the partners were told.
-        "CTAN, concat, identity, one neighbour": ctan(**IDENTITY, neighbors=1),
+        "concat, isometric, one neighbour": ctan(**IDENTITY, neighbors=1),
         "the same, Cayley, γ = 0": ctan(**IDENTITY, neighbors=1, gamma=0.0, solver="cayley"),
     }
-    _signals(home / "retention.png", models, retention, "events at the node")
+    models: dict[str, Model] = {
+        "add": ctan(psi="add"),
+        "concat": ctan(),
+        "tanh_concat": ctan(psi="tanh_concat"),
+        "input_only": ctan(psi="input_only"),
+        "concat, isometric": ctan(**IDENTITY),
+        "tanh_concat, isometric": ctan(psi="tanh_concat", **IDENTITY),
+        **alone,
+        **baselines(),
+    }
+    dots = dict.fromkeys(alone, ":")
+    _signals(home / "retention.png", models, retention, "events at the node", dots)
 
 
 def reached(home: Path) -> None:
@@ -162,5 +188,5 @@ def reached(home: Path) -> None:
 
 FIGURES: dict[str, Callable[[Path], None]] = {
     make.__name__: make
-    for make in (solvers, spectra, gammas_and_epsilons, reached, retained, passed_on, latched)
+    for make in (solvers, spectra, spectra_trained, reached, retained, passed_on, latched)
 }

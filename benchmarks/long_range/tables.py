@@ -1,53 +1,15 @@
-"""The tables of docs/long-range.md and docs/solvers.md, from the results and from closed forms."""
+"""The tables of docs/long-range.md, from the results of finished runs."""
 
 from __future__ import annotations
 
-import json
-import statistics
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+
+from records import NAMES, Runs, cell, chosen, read, seconds, table
 
 from ctan.report import paper_table
 
-RESULTS = Path(__file__).parent / "results"
-
-Runs = list[dict[str, Any]]
-NAMES = {"ctan": "CTAN", "jodie": "JODIE", "tgn": "TGN", "dyrep": "DyRep"}
-
-
-def read(plan: str) -> Runs:
-    """Every run of a plan, from its JSON lines."""
-    return [json.loads(line) for line in (RESULTS / f"{plan}.jsonl").read_text().splitlines()]
-
-
-def chosen(runs: Runs, **wanted: Any) -> Runs:
-    """The runs with these values, of the trial or of the model's options."""
-    return [
-        run
-        for run in runs
-        if all(run["options"].get(key, run.get(key)) == value for key, value in wanted.items())
-    ]
-
-
-def cell(runs: Runs) -> str:
-    """Mean and population deviation of test accuracy in percent; seeds where not ten."""
-    if not runs:
-        return ""
-    accuracy = [100 * run["test"]["accuracy"] for run in runs]
-    text = f"{statistics.mean(accuracy):.1f} ± {statistics.pstdev(accuracy):.1f}"
-    return text if len(runs) == 10 else f"{text} ({len(runs)})"
-
-
-def table(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
-    """A table in Markdown."""
-    lines = [list(map(str, head)), *(list(map(str, row)) for row in rows)]
-    marks = ["---"] + ["---:"] * (len(lines[0]) - 1)
-    return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], marks, *lines[1:]])
-
-
-def seconds(runs: Runs) -> str:
-    return f"{statistics.median(run['seconds'] for run in runs):.0f}" if runs else ""
+#: In the order of the paper's table of T-PathGraph.
+MEMORIES = ("jodie", "dyrep", "tgn")
 
 
 def headline() -> str:
@@ -96,10 +58,10 @@ def models() -> str:
     runs, starts, paper = read("baselines"), read("starts"), paper_table("t-pathgraph")
     lengths = [3, 9, 15, 20, 50, 100]
     rows = []
-    for start in ("default", "isometric"):
+    for start in ("default", "bounded", "isometric"):
         found = chosen(starts, init=start)
         rows.append([f"CTAN, {start} start", *(cell(chosen(found, length=n)) for n in lengths)])
-    for model in ("jodie", "dyrep", "tgn"):
+    for model in MEMORIES:
         found = chosen(runs, model=model)
         rows.append([NAMES[model], *(cell(chosen(found, length=n)) for n in lengths)])
     for model in ("CTAN", "JODIE", "DyRep", "TGN"):
@@ -117,7 +79,7 @@ def latches() -> str:
     runs, beyond_runs = read("latching_memories"), read("beyond") + read("headline")
     lengths = [20, 50, 100]
     rows = [["CTAN", *(cell(chosen(beyond_runs, variant="paper", length=n)) for n in lengths)]]
-    for model in ("jodie", "dyrep", "tgn"):
+    for model in MEMORIES:
         found = chosen(runs, model=f"{model}-latching")
         rows.append([NAMES[model], *(cell(chosen(found, length=n)) for n in lengths)])
     return table(["latching start, n =", *lengths], rows)
@@ -143,7 +105,7 @@ def elsewhere() -> str:
         ("CTAN, latching, gain 3", {"init": "latching", "gain": None}),
     ):
         rows.append([name, cell(chosen(runs, **options))])
-    rows += [[NAMES[m], cell(chosen(runs, model=m))] for m in ("jodie", "dyrep", "tgn")]
+    rows += [[NAMES[m], cell(chosen(runs, model=m))] for m in MEMORIES]
     return table(["signal at node 10 of 20", "test accuracy, %"], rows)
 
 
@@ -187,3 +149,47 @@ def more_graphs() -> str:
         found = chosen(runs, **wanted)
         rows.append([name, *(cell(chosen(found, length=n)) for n in (50, 100))])
     return table(["10,000 graphs, n =", 50, 100], rows)
+
+
+def teaching() -> str:
+    """The same start and recipe, taught in other ways; the first rows repeat the table above."""
+    repeated, taught = read("starts") + read("baselines"), read("teaching")
+    lengths = [50, 100, 200]
+    rows = []
+    for way, runs in (
+        ("the 700 graphs, again and again", repeated),
+        ("fresh graphs in each epoch", chosen(taught, teaching="fresh")),
+        ("curriculum", chosen(taught, teaching="curriculum")),
+        ("fresh graphs and curriculum", chosen(taught, teaching="fresh curriculum")),
+    ):
+        for name, wanted in (
+            ("CTAN, default start", {"init": "default"}),
+            ("CTAN, isometric start", {"init": "isometric"}),
+            *((NAMES[model], {"model": model}) for model in MEMORIES),
+        ):
+            found = chosen(runs, **wanted)
+            if found:
+                cells = (cell(chosen(found, length=n)) for n in lengths)
+                rows.append([f"{way}: {name}", *cells, seconds(chosen(found, length=100))])
+    return table(["test accuracy, %, n =", *lengths, "seconds a run at n = 100 (median)"], rows)
+
+
+def regularised() -> str:
+    runs, plain = read("regularised"), chosen(read("starts"), init="isometric")
+    rows = [["as above (weight decay 1e-7)", *(cell(chosen(plain, length=n)) for n in (50, 100))]]
+    for name, found in (
+        ("weight decay 1e-4", chosen(runs, protocol={"weight_decay": 1e-4})),
+        ("weight decay 1e-3", chosen(runs, protocol={"weight_decay": 1e-3})),
+        ("a fifth of the embedding dropped", chosen(runs, model="ctan-dropout")),
+    ):
+        rows.append([name, *(cell(chosen(found, length=n)) for n in (50, 100))])
+    return table(["isometric start, n =", 50, 100], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    make.__name__: make
+    for make in (
+        headline, beyond, models, latches, gains, elsewhere, ablations, more_graphs, teaching,
+        regularised,
+    )
+}  # fmt: skip
