@@ -6,15 +6,15 @@ Each model reads L hops (CAWN: walks of L steps) and is asked at the last event 
 nodes, which has been observed by then. Its destination stands n - 1 hops from the label, its source
 n - 2, so reading `dst` should solve n <= L + 1 and reading the `pair` n <= L + 2, and no more.
 
-One line of JSON per run is appended to --out as it is done; called again, what is there is not run
-again. The table is printed at the end.
+One line of JSON per run is appended to --out as it is done, first every run of one seed, then of
+the next; called again, what is there is not run again. `benchmarks/models_report.py` writes the
+table into docs/models.md.
 """
 
 import argparse
 import json
 import time
 from pathlib import Path
-from statistics import mean, pstdev
 
 import torch
 
@@ -31,24 +31,30 @@ REACH = {
     "graphmixer": (None, (1,)),
     "dygformer": (None, (1,)),
     "tcl": (None, (1,)),
-    "cawn": ("length", (1, 2, 3)),
+    "cawn": ("length", (1, 2)),
 }
 READOUTS = ("dst", "pair")
-#: Path lengths beyond the number of hops.
-BEYOND = (1, 2, 3, 4)
-FAR = 9
+#: Path lengths: so many nodes more than hops, and a long one.
+BEYOND, FAR = (1, 2, 3), 9
+#: From a node of a path one way leads back, so all walks are the same one.
+WALKS = 4
 
 
 def planned(seeds: list[int]) -> list[dict]:
     """Every run: model, hops, readout, nodes of a path, seed."""
     return [
         {"model": model, "hops": hops, "readout": readout, "nodes": nodes, "seed": seed}
+        for seed in seeds
         for model, (_, reaches) in REACH.items()
         for hops in reaches
-        for nodes in [*(hops + more for more in BEYOND), FAR]
+        for nodes in lengths(hops)
         for readout in READOUTS
-        for seed in seeds
     ]
+
+
+def lengths(hops: int) -> list[int]:
+    """The nodes of the paths that a model of so many hops is tried on."""
+    return [*(hops + more for more in BEYOND), FAR]
 
 
 def measure(model: str, hops: int, readout: str, nodes: int, seed: int) -> dict:
@@ -57,6 +63,8 @@ def measure(model: str, hops: int, readout: str, nodes: int, seed: int) -> dict:
     named, _ = REACH[model]
     if named:
         options[named] = hops
+    if model == "cawn":
+        options["walks"] = WALKS
     protocol = PROTOCOL.with_(readout=readout, seed=seed)
     run = fit(path_graphs(nodes), task="sequence", model=model, options=options, protocol=protocol)
     return {
@@ -70,21 +78,9 @@ def measure(model: str, hops: int, readout: str, nodes: int, seed: int) -> dict:
     }
 
 
-def table(records: list[dict]) -> str:
-    """A row for each model, its hops and readout: mean and standard deviation over the seeds."""
-    rows = [
-        f"| model | hops L | readout | {' | '.join(f'L + {more}' for more in BEYOND)} | {FAR} |",
-        "|---|---:|---|" + "---:|" * (len(BEYOND) + 1),
-    ]
-    shown = dict.fromkeys((r["model"], r["hops"], r["readout"]) for r in records)
-    for model, hops, readout in shown:
-        cells = []
-        for nodes in [*(hops + more for more in BEYOND), FAR]:
-            wanted = {"model": model, "hops": hops, "readout": readout, "nodes": nodes}
-            found = [100 * r["accuracy"] for r in records if wanted.items() <= r.items()]
-            cells.append(f"{mean(found):.1f} ± {pstdev(found):.1f}" if found else "")
-        rows.append(f"| {model} | {hops} | {readout} | {' | '.join(cells)} |")
-    return "\n".join(rows)
+def read(path: Path = RESULTS) -> list[dict]:
+    """The records so far."""
+    return list(map(json.loads, path.read_text().splitlines())) if path.exists() else []
 
 
 def main() -> None:
@@ -93,17 +89,15 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     args = parser.parse_args()
     torch.set_num_threads(1)
-    text = args.out.read_text() if args.out.exists() else ""
-    done = [json.loads(line) for line in text.splitlines()]
+    done = read(args.out)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
     for run in planned(args.seeds):
         if any(run.items() <= record.items() for record in done):
             continue
-        done.append({**run, **measure(**run)})
-        args.out.parent.mkdir(parents=True, exist_ok=True)
+        record = {**run, **measure(**run)}
         with open(args.out, "a") as file:
-            file.write(json.dumps(done[-1]) + "\n")
-    print(table(done))
-    print("\n" + PROTOCOL.summary(), "(and the readouts and seeds of the table)")
+            file.write(json.dumps(record) + "\n")
+        print(*run.values(), f"{record['accuracy']:.3f}", f"{record['seconds']} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Every registered model on UCI link prediction: AUC, AP, seconds per epoch, parameters.
 
-    python benchmarks/uci_models.py --file ../shared/data/uci/events.parquet --seeds 0 1 2
-    python benchmarks/uci_models.py --file ../shared/data/uci/events.parquet --clock position
+    python -m benchmarks.uci_models --file ../shared/data/uci/events.parquet --seeds 0 1 2
+    python -m benchmarks.uci_models --file ../shared/data/uci/events.parquet --clock position
 
 One line of JSON per run is appended to --out as it is done; called again, what is there is not run
 again. The table is printed at the end. Models have the size of the paper's link grid at one layer;
@@ -23,6 +23,7 @@ from statistics import mean, median, pstdev
 import numpy as np
 import torch
 
+from benchmarks.pages import table as markdown
 from ctan.events import EventStream, read_events
 from ctan.models import MODELS, Dims, build, options
 from ctan.models.grids import GRIDS, sizes
@@ -99,37 +100,43 @@ def measure(stream: EventStream, model: str, clock: str, protocol: Protocol) -> 
     }
 
 
+def read(path: Path = RESULTS) -> list[dict]:
+    """The records so far."""
+    return list(map(json.loads, path.read_text().splitlines())) if path.exists() else []
+
+
 def table(records: list[dict]) -> str:
     """Best first: mean and standard deviation over the seeds, and how many there are."""
-    rows = [
-        "| model | seeds | AUC | AP | validation AUC | AUC, even pace | seconds per epoch "
-        "| parameters |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
+    head = ["model", "seeds", "AUC", "AP", "validation AUC", "AUC, even pace"]
+    rows = []
     runs = {model: [r for r in records if r["model"] == model] for model in MODELS}
     by_time = {m: [r for r in found if r["clock"] == "time"] for m, found in runs.items()}
     by_time = {m: found for m, found in by_time.items() if found}
     for model, found in sorted(by_time.items(), key=lambda one: -mean(r["auc"] for r in one[1])):
         even = [r for r in runs[model] if r["clock"] == "position"]
         seconds = [r["seconds_per_epoch"] for r in found if r["seconds_per_epoch"]]
-        cells = [
-            model,
-            str(len(found)),
-            spread(found, "auc"),
-            spread(found, "ap"),
-            spread(found, "val_auc"),
-            spread(even, "auc") + (f" ({len(even)})" if len(even) not in (0, len(found)) else ""),
-            f"{median(seconds):.1f}" if seconds else "",
-            f"{found[0]['parameters']:,}",
-        ]
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+        rows.append(
+            [
+                f"`{model}`",
+                len(found),
+                spread(found, "auc"),
+                spread(found, "ap"),
+                spread(found, "val_auc"),
+                spread(even, "auc")
+                + (f" ({len(even)})" if len(even) not in (0, len(found)) else ""),
+                f"{median(seconds):.1f}" if seconds else "",
+                f"{found[0]['parameters']:,}" if found[0]["parameters"] else "",
+            ]
+        )
+    return markdown([*head, "seconds per epoch", "weights"], rows)
 
 
 def spread(records: list[dict], metric: str) -> str:
     """Mean and standard deviation in percent; empty without runs."""
     values = [100 * r[metric] for r in records]
-    return f"{mean(values):.1f} ± {pstdev(values):.1f}" if values else ""
+    if len(values) < 2:
+        return "".join(f"{value:.1f}" for value in values)
+    return f"{mean(values):.1f} ± {pstdev(values):.1f}"
 
 
 def main() -> None:
@@ -149,26 +156,25 @@ def main() -> None:
             src=stream.src, dst=stream.dst, t=even, num_nodes=stream.num_nodes
         )
 
-    text = args.out.read_text() if args.out.exists() else ""
-    done = {key(record): record for record in map(json.loads, text.splitlines())}
+    done = {key(record): record for record in read(args.out)}
+    args.out.parent.mkdir(parents=True, exist_ok=True)
     for model in args.models:
         for seed in args.seeds:
             protocol = PROTOCOL.with_(epochs=args.epochs, seed=seed)
-            if (model, args.clock, tuple(protocol.to_dict().items())) in done:
+            if (model, args.clock, seed, args.epochs) in done:
                 continue
             record = measure(stream, model, args.clock, protocol)
             done[key(record)] = record
-            args.out.parent.mkdir(parents=True, exist_ok=True)
             with open(args.out, "a") as file:
                 file.write(json.dumps(record) + "\n")
-    shown = [r for r in done.values() if r["protocol"]["epochs"] == args.epochs]
-    print(table(shown))
+    print(table([r for r in done.values() if r["protocol"]["epochs"] == args.epochs]))
     print(f"\n{PROTOCOL.with_(epochs=args.epochs).summary()}", "(and the other seeds)")
 
 
 def key(record: dict) -> tuple:
     """What makes a run one of its own."""
-    return record["model"], record["clock"], tuple(record["protocol"].items())
+    protocol = record["protocol"]
+    return record["model"], record["clock"], protocol["seed"], protocol["epochs"]
 
 
 if __name__ == "__main__":

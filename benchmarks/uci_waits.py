@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.pages import table as markdown
 from benchmarks.uci_models import PROTOCOL, sized
 from ctan.events import EventStream, read_events
 from ctan.tasks import Phase
@@ -73,16 +74,20 @@ def measure(stream: EventStream, name: str) -> dict:
     return {**record, "summary": PROTOCOL.summary(), "environment": environment()}
 
 
+def read(path: Path = RESULTS) -> list[dict]:
+    """The records so far."""
+    return list(map(json.loads, path.read_text().splitlines())) if path.exists() else []
+
+
 def table(records: list[dict]) -> str:
+    """A row for each model and part."""
+    head = ["model", "part", "AUC", "far events", "far negatives", "AUC, near", "AUC, far"]
     rows = [
-        "| model | part | AUC | far events | far negatives | AUC, near | AUC, far |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        [record["name"], part, *(f"{100 * value:.1f}" for value in record[part].values())]
+        for record in records
+        for part in PARTS
     ]
-    for record in records:
-        for part in PARTS:
-            cells = [f"{100 * value:.1f}" for value in record[part].values()]
-            rows.append(f"| {record['name']} | {part} | {' | '.join(cells)} |")
-    return "\n".join(rows)
+    return markdown(head, rows, text=2)
 
 
 def main() -> None:
@@ -93,8 +98,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     stream = read_events(args.file)
-    text = args.out.read_text() if args.out.exists() else ""
-    done = {record["name"]: record for record in map(json.loads, text.splitlines())}
+    done = {record["name"]: record for record in read(args.out)}
     for name in args.models:
         if name not in done:
             done[name] = measure(stream, name)

@@ -106,9 +106,10 @@ def test_without_node_features_there_is_no_window():
     assert model.node_head is None
 
 
-def test_a_window_without_length_is_refused():
+@pytest.mark.parametrize("node_dim", [0, 1])
+def test_a_window_without_length_is_refused(node_dim):
     with pytest.raises(ProtocolError, match="span is 0"):
-        GraphMixer(Dims(nodes=3, node_dim=1), window=0)
+        GraphMixer(Dims(nodes=3, node_dim=node_dim), window=0)
 
 
 def test_it_sees_one_hop_and_no_more():

@@ -76,11 +76,10 @@ class GraphMixer(NodeEncoder):
         self.mixer = Mixer(neighbors, dim, layers, dropout)
         self.head = nn.Linear(dim, dim)
         self.node_head = nn.Linear(dims.node_dim, dim, bias=False) if dims.node_dim else None
+        # Checked even where there is nothing to look up: an option without a meaning is an error.
+        near = TimeWindow(window, window_links)
         self.sees = Sees(
-            hops=1,
-            neighbors=neighbors,
-            query_time=True,
-            window=TimeWindow(window, window_links) if dims.node_dim else None,
+            hops=1, neighbors=neighbors, query_time=True, window=near if dims.node_dim else None
         )
 
     def init_state(self, device: torch.device | str = "cpu") -> State:
