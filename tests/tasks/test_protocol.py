@@ -98,7 +98,8 @@ def test_presets_are_for_their_tasks(plain):
         by_graph = entry.protocol.split == "graph"
         assert by_graph == (entry.task in ("sequence", "edge")), name
         if not by_graph:
-            task = make_task(entry.task, plain, split_by_count(plain), entry.protocol)
+            listed = {"test": None} if entry.protocol.negatives == "listed" else {}
+            task = make_task(entry.task, plain, split_by_count(plain), entry.protocol, listed)
             assert task.name == entry.task
     assert preset("tgb").validate_every == 3
     assert (preset("tgb").plateau, preset("tgb-large").plateau) == (20, 3)

@@ -1,15 +1,29 @@
 """Ranking: batched scores equal one pair at a time, for every family of models and protocol."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
+from ctan.datasets.negatives import all_other_destinations
 from ctan.errors import CtanError, ProtocolError
-from ctan.events import EventStream, split_by_count
+from ctan.events import EventStream, split_by_count, split_by_time
 from ctan.history import Candidates
 from ctan.models import Asked, look
 from ctan.tasks import Phase, Protocol, Ranking
-from ctan.training import Stage, evaluate, fit, loop, play, stage
+from ctan.training import (
+    Stage,
+    evaluate,
+    fit,
+    load_run,
+    loop,
+    measure_test,
+    play,
+    sources,
+    stage,
+    under,
+)
 
 
 def stream_of(events=160, seed=0):
@@ -100,9 +114,8 @@ class Fixed:
 
 def test_fixed_lists_are_used_as_they_are():
     stream = stream_of()
-    task = Ranking(
-        stream, split_by_count(stream), Protocol(negatives_known=True), {"test": Fixed()}
-    )
+    listed = Protocol(negatives_known=True, negatives="listed")
+    task = Ranking(stream, split_by_count(stream), listed, {"test": Fixed()})
     ready = built("edgebank", Protocol(negatives_known=True))
     batch = next(iter(ready.stretch(150, 160)))
     (played,) = play(
@@ -113,6 +126,47 @@ def test_fixed_lists_are_used_as_they_are():
     )
     assert played.asked.dst[10:].tolist() == [8, 9] * 10
     assert played.asked.event[10:].tolist() == np.repeat(np.arange(10), 2).tolist()
+
+
+LISTED = Protocol(negatives_known=True, negatives="listed", epochs=1, batch_size=40)
+
+
+def test_a_run_against_lists_is_loaded_with_them(tmp_path):
+    stream, lists = stream_of(), {"val": Fixed(), "test": Fixed()}
+    given = {"task": "ranking", "options": {"dim": 6}, "protocol": LISTED}
+    run = fit(stream, **given, lists=lists, folder=tmp_path)
+    assert "negatives as listed" in run.results["summary"]
+    again = load_run(tmp_path, data=stream, lists=lists)
+    assert measure_test(again.stage, again.state)["test"] == run.results["test"]
+    assert under(run, LISTED, lists=lists)["test"] == run.results["test"]
+    with pytest.raises(ProtocolError, match="come with none"):
+        load_run(tmp_path, data=stream)
+    with pytest.raises(ProtocolError, match="come with none"):
+        fit(stream, **given)
+    with pytest.raises(ProtocolError, match="are for task 'ranking'"):
+        fit(stream, **{**given, "task": "link"})
+    with pytest.raises(ProtocolError, match="no lists of candidates for the val part"):
+        fit(stream, **given, lists={"test": Fixed()})
+
+
+def test_lists_that_a_data_set_publishes_are_found_by_its_record(monkeypatch):
+    stream = stream_of()
+    parts = split_by_time(stream)
+    lists = {
+        name: all_other_destinations(stream, getattr(parts, name), np.unique(stream.dst))
+        for name in ("val", "test")
+    }
+
+    def load(name, **options):
+        assert (name, options) == ("tgbl-coin", {"features": False})
+        return SimpleNamespace(negatives=lists)
+
+    monkeypatch.setattr(sources.datasets, "load", load)
+    record = {"name": "tgbl-coin", "options": {"features": False}}
+    given = {"task": "ranking", "options": {"dim": 6}}
+    listed = fit(stream, **given, protocol=LISTED, data=record)
+    drawn = fit(stream, **given, protocol=LISTED.with_(negatives="random"), data=record)
+    assert listed.results["test"] == drawn.results["test"]  # TGB's rule for tgbl-wiki, made twice
 
 
 def test_a_ranking_run_trains_and_selects_by_mrr():

@@ -17,6 +17,9 @@ from ctan.tasks.base import PHASES, Phase, Task
 from ctan.tasks.metrics import ap, auc
 from ctan.tasks.protocol import Protocol
 
+#: Negatives that are drawn from what the source met before.
+FROM_THE_PAST = ("historical", "inductive")
+
 
 class LinkPrediction(Task):
     """Tell each event's destination from one that did not occur.
@@ -69,7 +72,7 @@ class LinkPrediction(Task):
                 types=types,
                 seed=protocol.seed,
             )
-            if protocol.negatives != "random"
+            if protocol.negatives in FROM_THE_PAST
             else None
         )
 

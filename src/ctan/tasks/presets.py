@@ -78,9 +78,9 @@ PRESETS: dict[str, Preset] = {
     ),
     "tgb-large": Preset(
         "ranking",
-        "TGB as the paper trains on review, coin and comment: 50 epochs, rate halved after 3 "
-        "without improvement",
-        _TGB.with_(epochs=50, plateau=3),
+        "TGB as the paper trains on review, coin and comment: the published candidates, 50 epochs, "
+        "rate halved after 3 without improvement",
+        _TGB.with_(negatives="listed", epochs=50, plateau=3),
     ),
     "dyglib": Preset(
         "link",

@@ -15,7 +15,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "negative_pool": ("destinations", "nodes"),
     "readout": ("dst", "pair"),
     "order": ("task", "before", "after"),
-    "negatives": ("random", "historical", "inductive"),
+    "negatives": ("random", "historical", "inductive", "listed"),
     "negative_scope": ("so_far", "stream"),
     "negative_draw": ("event", "row"),
     "averaging": ("split", "batch"),
@@ -39,10 +39,11 @@ class Protocol:
         order: whether a question is answered ``before`` its event is observed or ``after``, or as
             the ``task`` has it. Links are always asked for before.
         negatives: in evaluation, negatives are ``random``, ``historical`` (destinations that the
-            source met before) or ``inductive`` (met before, but not in training).
+            source met before), ``inductive`` (met before, but not in training) or, in ranking,
+            ``listed`` (fixed lists: published with a data set, or given).
         negative_pool: negatives are drawn from the ``destinations`` or from all ``nodes``.
-        negative_scope: of the splits ``so_far``, or of the whole ``stream``; training always draws
-            from what training has, if known edges are rejected.
+        negative_scope: the pool holds what occurs in the splits ``so_far``, or in the whole
+            ``stream`` (while training too, as TGB has it). Known edges are those so far either way.
         negatives_known: whether a known edge may be drawn as a random negative.
         negative_draw: random negatives of evaluation are named by the ``event``, or by its ``row``
             in the batch (the paper's code: each batch gets the same list).
@@ -136,6 +137,8 @@ class Protocol:
         known = "with" if self.negatives_known else "without"
         drawn = "" if self.negatives == "random" else f"{self.negatives} "
         pool = self.negative_pool + (" of the stream" if self.negative_scope == "stream" else "")
+        if self.negatives == "listed":
+            drawn = "as listed, in training "
         # What few runs change is said where it was changed.
         also = {
             "order": f"answered {self.order}",

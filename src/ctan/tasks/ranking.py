@@ -16,7 +16,7 @@ from ctan.events import EventStream, Split
 from ctan.history import Batch, Candidates
 from ctan.models import Asked, Events
 from ctan.tasks.base import Kept, Phase, Task
-from ctan.tasks.link import LinkPrediction, node_types
+from ctan.tasks.link import FROM_THE_PAST, LinkPrediction, node_types
 from ctan.tasks.metrics import hits, mrr
 from ctan.tasks.protocol import Protocol
 
@@ -40,7 +40,7 @@ class Ranking(Task):
         stream: the whole stream.
         split: its parts.
         protocol: how many candidates, by which rule, and their seed.
-        lists: fixed candidates by phase (``val``, ``test``), instead.
+        lists: fixed candidates by phase (``val``, ``test``), for ``negatives="listed"``.
 
     Example:
         >>> from ctan.events import split_by_count
@@ -67,7 +67,13 @@ class Ranking(Task):
         self.link = LinkPrediction(stream, split, protocol)
         self.count, self.kind = protocol.candidates, protocol.negatives
         self.lists: Mapping[str, Lists] = lists or {}
-        if self.kind != "random" and not self.count:
+        if self.kind == "listed" and not self.lists:
+            raise ProtocolError(
+                "negatives='listed' ranks against lists of candidates, and these events come with "
+                "none. Take a data set that publishes them (tgbl-review, tgbl-coin, tgbl-comment), "
+                "give lists (--negatives FILE of `ctan evaluate`), or say negatives='random'."
+            )
+        if self.kind in FROM_THE_PAST and not self.count:
             raise ProtocolError(
                 f"negatives {self.kind!r} are drawn, and candidates=0 ranks against every other "
                 "destination: say how many to draw, such as candidates=100."
@@ -84,7 +90,9 @@ class Ranking(Task):
         """Each event's own pair, then its source with each of its candidates, event by event."""
         if phase.training:
             return self.link.ask(stream, batch, events, phase)
-        if phase.name in self.lists:
+        if self.kind == "listed":
+            if phase.name not in self.lists:
+                raise ProtocolError(f"there are no lists of candidates for the {phase.name} part.")
             ptr, node = self.lists[phase.name].of(events.position)
         elif self.count:
             drawn = self.candidates.sample(events.position, self.count, self.kind)

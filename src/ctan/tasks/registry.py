@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ctan.errors import ProtocolError, unknown_name
 from ctan.events import EventStream, GraphSplit, Split
@@ -10,17 +10,18 @@ from ctan.tasks.base import Task
 from ctan.tasks.labels import EdgeClassification, EdgeRegression, NodeLabels
 from ctan.tasks.link import LinkPrediction
 from ctan.tasks.protocol import Protocol
-from ctan.tasks.ranking import Ranking
+from ctan.tasks.ranking import Lists, Ranking
 from ctan.tasks.sequence import SequenceClassification
 
 Parts = Split | GraphSplit
-Maker = Callable[[EventStream, Parts, Protocol], Task]
+Listed = Mapping[str, Lists]
+Maker = Callable[[EventStream, Parts, Protocol, Listed], Task]
 
 
 def _ahead(task: type[LinkPrediction] | type[Ranking]) -> Maker:
     """A task that foretells events: it needs one stream, and answers before it observes."""
 
-    def make(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
+    def make(stream: EventStream, parts: Parts, protocol: Protocol, lists: Listed) -> Task:
         if not isinstance(parts, Split):
             raise ProtocolError(
                 f"task {task.name!r} needs a split by time or by count, not by graph."
@@ -30,6 +31,13 @@ def _ahead(task: type[LinkPrediction] | type[Ranking]) -> Maker:
                 f"task {task.name!r} asks whether an event will happen: answered after it was "
                 "observed (order='after'), the answer would be known. Use order='before'."
             )
+        if issubclass(task, Ranking):
+            return task(stream, parts, protocol, lists)
+        if protocol.negatives == "listed":
+            raise ProtocolError(
+                f"negatives='listed': lists of candidates are for task 'ranking', not "
+                f"{task.name!r}."
+            )
         return task(stream, parts, protocol)
 
     return make
@@ -38,7 +46,7 @@ def _ahead(task: type[LinkPrediction] | type[Ranking]) -> Maker:
 def _classes(task: Callable[[EventStream, Parts, Protocol], Task], name: str) -> Maker:
     """A task that reads whole-numbered labels."""
 
-    def make(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
+    def make(stream: EventStream, parts: Parts, protocol: Protocol, lists: Listed) -> Task:
         if stream.y is None or stream.y.dtype.kind != "i":
             raise ProtocolError(
                 f"task {name!r} reads whole-numbered labels at events (-1 where there is none): "
@@ -60,7 +68,7 @@ def _sequence(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
     return SequenceClassification(observe_first=protocol.order != "before")
 
 
-def _regression(stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
+def _regression(stream: EventStream, parts: Parts, protocol: Protocol, lists: Listed) -> Task:
     if stream.y is None:
         raise ProtocolError(
             "task 'regression' reads a number at events (NaN where there is none): the stream has "
@@ -79,8 +87,21 @@ TASKS: dict[str, Maker] = {
 }
 
 
-def make_task(name: str, stream: EventStream, parts: Parts, protocol: Protocol) -> Task:
+def make_task(
+    name: str,
+    stream: EventStream,
+    parts: Parts,
+    protocol: Protocol,
+    lists: Listed | None = None,
+) -> Task:
     """A task by name: ``link``, ``ranking``, ``sequence``, ``edge``, ``node`` or ``regression``.
+
+    Args:
+        name: of the task.
+        stream: the whole stream.
+        parts: its split.
+        protocol: how to ask and measure.
+        lists: fixed candidates of ranking by phase, for ``negatives="listed"``.
 
     Example:
         >>> from ctan.datasets import path_graphs
@@ -91,4 +112,4 @@ def make_task(name: str, stream: EventStream, parts: Parts, protocol: Protocol) 
     """
     if name not in TASKS:
         raise unknown_name("task", name, TASKS)
-    return TASKS[name](stream, parts, protocol)
+    return TASKS[name](stream, parts, protocol, lists or {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import torch
 from ctan.errors import CheckpointError
 from ctan.events import EventStream
 from ctan.models import State
-from ctan.tasks import Phase, Protocol
+from ctan.tasks import Lists, Phase, Protocol
 from ctan.training.checkpoint import (
     load_tensors,
     pack_optimiser,
@@ -26,6 +26,7 @@ from ctan.training.checkpoint import (
 )
 from ctan.training.evaluate import Tick, Watch, by_novelty, evaluate
 from ctan.training.loop import play
+from ctan.training.sources import lists_for
 from ctan.training.spec import Spec, environment, fingerprint, read_spec
 from ctan.training.stage import Stage
 
@@ -83,6 +84,7 @@ def fit(
     protocol: Protocol | None = None,
     folder: str | Path | None = None,
     data: dict[str, Any] | None = None,
+    lists: Mapping[str, Lists] | None = None,
     device: str = "cpu",
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
@@ -101,6 +103,8 @@ def fit(
         protocol: how to train and measure.
         folder: where to keep the run; nothing is written without one.
         data: where the stream came from, for the record.
+        lists: fixed candidates of ranking by phase, for ``negatives="listed"``; by default those
+            that the data set of the record publishes.
         device: ``cpu`` or ``cuda``.
         checkpoint_seconds: at most this long between two checkpoints (0: after every batch).
         watch: called after each batch.
@@ -125,7 +129,8 @@ def fit(
     # The run draws from torch's generator; whoever calls it gets theirs back untouched.
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(protocol.seed)
-        stage = Stage.prepare(stream, task, model, spec.options, protocol, device)
+        lists = lists_for(spec, lists)
+        stage = Stage.prepare(stream, task, model, spec.options, protocol, device, lists)
         fitting = _Fitting(spec, stage, home, checkpoint_seconds, watch)
         fitting.open()
         fitting.train(on_epoch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -13,9 +14,10 @@ from safetensors import SafetensorError, safe_open
 
 from ctan.errors import CheckpointError
 from ctan.events import EventStream
+from ctan.tasks import Lists
 from ctan.training.checkpoint import load_tensors
 from ctan.training.fit import Progress, Run, results_of
-from ctan.training.sources import reopen, same_events
+from ctan.training.sources import lists_for, reopen, same_events
 from ctan.training.spec import Spec, read_json, read_spec
 from ctan.training.stage import Stage
 
@@ -24,6 +26,7 @@ def load_run(
     folder: str | PathLike[str],
     *,
     data: EventStream | str | PathLike[str] | None = None,
+    lists: Mapping[str, Lists] | None = None,
     device: str = "cpu",
 ) -> Run:
     """A run with the weights and the state of its best epoch so far.
@@ -31,6 +34,7 @@ def load_run(
     Args:
         folder: the run folder.
         data: its events, or the file they are in; by default they are found by the run's record.
+        lists: the fixed candidates of ranking, if ``fit`` was given some.
         device: ``cpu`` or ``cuda``.
 
     Returns:
@@ -63,7 +67,10 @@ def load_run(
         stream = reopen(spec.data, spec.fingerprint, data)
     # The weights drawn here are replaced below; the caller's generator stays as it was.
     with torch.random.fork_rng(devices=[]):
-        stage = Stage.prepare(stream, spec.task, spec.model, spec.options, spec.protocol, device)
+        stage = Stage.prepare(
+            stream, spec.task, spec.model, spec.options, spec.protocol, device,
+            lists_for(spec, lists),
+        )  # fmt: skip
     weights, of_weights = load_tensors(home / "weights.safetensors")
     saved_state, of_state = load_tensors(home / "state.safetensors")
     if of_weights["epoch"] != of_state["epoch"]:

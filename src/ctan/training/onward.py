@@ -16,6 +16,7 @@ from ctan.tasks import Protocol
 from ctan.training.checkpoint import load_tensors
 from ctan.training.evaluate import Watch
 from ctan.training.fit import Run, _Fitting
+from ctan.training.sources import lists_for
 from ctan.training.spec import Spec, fingerprint, read_spec
 from ctan.training.stage import Stage
 
@@ -68,7 +69,8 @@ def go_on(
     devices = [torch.device(device)] if device != "cpu" else []
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(protocol.seed)
-        stage = Stage.prepare(stream, spec.task, spec.model, spec.options, protocol, device)
+        lists = lists_for(spec)
+        stage = Stage.prepare(stream, spec.task, spec.model, spec.options, protocol, device, lists)
         try:
             stage.predictor.load_state_dict(weights)
         except RuntimeError as error:

@@ -16,10 +16,11 @@ from ctan.errors import CheckpointError, ProtocolError
 from ctan.events import EventStream, Split
 from ctan.history import Batch, neighborhood
 from ctan.models import Asked, Events, NodeEncoder, State, View
-from ctan.tasks import Kept, Lists, Phase, Protocol, Ranking, Task
+from ctan.tasks import Kept, Lists, Phase, Protocol, Task
 from ctan.training.evaluate import Watch, evaluate, measured
 from ctan.training.fit import Run, results_of
 from ctan.training.loop import play
+from ctan.training.sources import lists_for
 from ctan.training.stage import Stage
 
 #: What the state of a model depends on, beside its weights.
@@ -87,7 +88,7 @@ def staged(
         run: a finished run.
         protocol: how to measure; fields about training are ignored.
         task: another task with the same readout: ``link`` and ``ranking`` go with each other.
-        lists: fixed candidates of ranking by phase, instead of the protocol's.
+        lists: fixed candidates of ranking by phase; the protocol's negatives are then ``listed``.
         anew: whether the past is observed anew even where the stored state would do. The stored
             one was made while training moved the weights, which is not the same (docs/protocols.md
             shows what it is worth).
@@ -99,15 +100,14 @@ def staged(
     spec, trained = run.spec, run.spec.protocol
     if protocol.readout != trained.readout:
         protocol = protocol.with_(readout=trained.readout)
+    if lists:
+        protocol = protocol.with_(negatives="listed")
     task = task or spec.task
+    lists = lists_for(replace(spec, task=task, protocol=protocol), lists)
     with torch.random.fork_rng(devices=[]):
         stage = Stage.prepare(
-            run.stage.stream, task, spec.model, spec.options, protocol, str(run.stage.device)
+            run.stage.stream, task, spec.model, spec.options, protocol, run.stage.device, lists
         )
-    if lists:
-        if task != "ranking" or not isinstance(stage.parts, Split):
-            raise ProtocolError(f"lists of candidates are for task 'ranking', not for {task!r}.")
-        stage = replace(stage, task=Ranking(stage.stream, stage.parts, protocol, lists))
     try:
         stage.predictor.load_state_dict(run.stage.predictor.state_dict())
     except RuntimeError as error:
@@ -136,7 +136,7 @@ def under(
         run: a finished run.
         protocol: how to measure; fields about training are ignored.
         task: another task with the same readout: ``link`` and ``ranking`` go with each other.
-        lists: fixed candidates of ranking by phase, instead of the protocol's.
+        lists: fixed candidates of ranking by phase; the protocol's negatives are then ``listed``.
         anew: whether the past is observed anew even where the stored state would do.
         watch: called after each batch.
         keep: called with the stage and what was kept of each question.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 from ctan import datasets
 from ctan.errors import CheckpointError, CtanError
 from ctan.events import EventStream, read_events
-from ctan.training.spec import fingerprint
+from ctan.tasks import Lists
+from ctan.training.spec import Spec, fingerprint
 
 
 def open_data(
@@ -42,6 +44,25 @@ def open_data(
             f"{', '.join(datasets.names())}."
         )
     return read_events(name, **given), {"path": str(Path(name).resolve()), "options": given}
+
+
+def lists_for(spec: Spec, given: Mapping[str, Lists] | None = None) -> Mapping[str, Lists]:
+    """The fixed candidates of a run: those given, or those that its data set publishes.
+
+    Args:
+        spec: what is run; only ``ranking`` with ``negatives="listed"`` asks a data set for them.
+        given: by phase.
+
+    Example:
+        >>> from ctan.tasks import Protocol
+        >>> listed = Protocol(negatives="listed")
+        >>> lists_for(Spec("ranking", "ctan", protocol=listed, data={"path": "calls.csv"}))
+        {}
+    """
+    listed = spec.task == "ranking" and spec.protocol.negatives == "listed"
+    if given or not listed or "name" not in spec.data:
+        return given or {}
+    return datasets.load(spec.data["name"], **spec.data["options"]).negatives
 
 
 def reopen(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ from ctan.history import (
 )
 from ctan.models import Dims, Features, Model, NodeEncoder, PairScorer, State, View, build
 from ctan.nn import Readout
-from ctan.tasks import Phase, Protocol, Task, make_task
+from ctan.tasks import Lists, Phase, Protocol, Task, make_task
 
 SPLITS: dict[str, Callable[[EventStream], Split | GraphSplit]] = {
     "time": split_by_time,
@@ -128,8 +128,18 @@ class Stage:
         options: dict[str, Any],
         protocol: Protocol,
         device: str | torch.device = "cpu",
+        lists: Mapping[str, Lists] | None = None,
     ) -> Stage:
         """Split, index and build; torch's generator gives the weights.
+
+        Args:
+            stream: the events.
+            task: name of the task.
+            model: name of the model.
+            options: of the model.
+            protocol: how to train and measure.
+            device: where tensors live.
+            lists: fixed candidates of ranking by phase, for ``negatives="listed"``.
 
         Example:
             >>> from ctan.datasets import path_graphs
@@ -139,7 +149,7 @@ class Stage:
             700
         """
         parts = SPLITS[protocol.split](stream)
-        asking = make_task(task, stream, parts, protocol)
+        asking = make_task(task, stream, parts, protocol, lists)
         dims = measure(stream, parts)
         encoder = build(model, dims, **options)
         if isinstance(encoder, PairScorer):
