@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,7 @@ Record = dict[str, Any]
 
 #: Rows that are handled at once where a column may not fit in memory.
 CHUNK = 1 << 20
+_ABANDONED_SECONDS = 86_400
 _HEADER = 128  # bytes; numpy leaves room in it for any number of rows
 
 
@@ -39,14 +43,28 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     if path.exists():
         raise DataError(f"{path}: is there already. To repair: delete it, or name another folder.")
-    part = path.with_name(f".{path.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _clear(path)
+    # A name of its own: another process may be filling the same folder.
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.mkdir()
     try:
         yield part
         os.replace(part, path)
+    except OSError as error:
+        if error.filename is None:  # a full disk has no name of its own
+            error.filename = str(path)
+        raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _clear(path: Path) -> None:
+    """Remove what runs that were killed, a day ago or more, left of `path`."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.part"):
+        with suppress(OSError):  # another process may be doing the same
+            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                shutil.rmtree(left)
 
 
 class ColumnWriter:
@@ -103,6 +121,44 @@ class ColumnWriter:
         np.lib.format.write_array_header_1_0(self._file, description)
         assert self._file.tell() == _HEADER
         return shape
+
+
+def new_mapped(path: Path, dtype: np.dtype[Any], count: int) -> Array:
+    """An `.npy` file of `count` values to be filled in, mapped for writing.
+
+    Its room on the disk is taken first: a mapped file that finds the disk full as it is written to
+    ends the process without a word.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "t.npy"
+        >>> column = new_mapped(path, np.dtype(np.int64), 2)
+        >>> column[:] = 5
+        >>> np.load(path).tolist()
+        [5, 5]
+    """
+    if not count:  # nothing to map
+        column = np.empty(0, dtype)
+        np.save(path, column)
+        return column
+    with path.open("wb") as file:
+        description = {"descr": dtype.str, "fortran_order": False, "shape": (count,)}
+        np.lib.format.write_array_header_1_0(file, description)
+        _take_room(file, file.tell() + count * dtype.itemsize)
+    mapped: Array = np.load(path, mmap_mode="r+")
+    return mapped.view(np.ndarray)
+
+
+def _take_room(file: BinaryIO, size: int) -> None:
+    """Make a file as long as it is going to be, or raise OSError where the disk is too full."""
+    try:
+        os.posix_fallocate(file.fileno(), 0, size)
+    except AttributeError:  # not on this system
+        file.truncate(size)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # not on this file system
+            raise
+        file.truncate(size)
 
 
 def write_column(path: Path, column: Array) -> Record:

@@ -1,6 +1,8 @@
 """Files that cannot be used: one clear error with column, row, line and repair."""
 
 import datetime
+import gzip
+import zipfile
 
 import numpy as np
 import pandas
@@ -10,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from ctan.errors import CtanError, DataError
-from ctan.events import from_frame, read_events
+from ctan.events import from_frame, import_events, read_events
 
 HEADER = "src,dst,t\n"
 
@@ -64,6 +66,15 @@ def error_of(path, content, **options) -> str:
         (HEADER + "0,1,5\n1,2\n", ["row 1 (line 3): got 2 cells, expected 3", "complete the row"]),
         (HEADER + "0,1,5\n1,2,6,7\n", ["row 1 (line 3): got 4 cells, expected 3"]),
         (HEADER, ["got no events, only column names", "add events"]),
+        (HEADER.strip(), ["got no events, only column names"]),
+        ("\n\r\n \n", ["the file is blank"]),
+        (b"\xef\xbb\xbf", ["the file is blank"]),
+        ((HEADER + "0,1,5\n").encode("utf-16"), ["is UTF-16 text", "save the file as UTF-8"]),
+        (b"src,dst,t,caf\xe9\n0,1,5,6\n", ["line 1: got bytes that are no UTF-8"]),
+        (HEADER + '"a,b,5\nc,d,6\n', ["row 0 (line 3): got 1 cells", "close the quote"]),
+        (HEADER + "a\0,b,5\n", ["bad.csv: column 'names', row 0: 'a\\x00' holds a NUL"]),
+        (HEADER + "0,1," + "9" * 140_000, ["field larger than field limit"]),
+        (HEADER + "0,1,5\n0,1," + "x" * 140_000, ["'xxx", "xxx...", "as in row 0 ('5')"]),
         ("", ["the file is empty (0 bytes)"]),
         ("src,dst,t,dst\n0,1,2,3\n", ["column 'dst' appears 2 times (columns 2, 4)", "rename"]),
         ("source,dst,t\n0,1,2\n", ["column 'src'", "did you mean 'source'?", "--src source"]),
@@ -129,9 +140,17 @@ def test_wrong_suffixes(tmp_path):
     content = (tmp_path / "b").read_bytes()
     assert "but the content is Parquet" in error_of(tmp_path / "b.csv", content)
     assert "expected one of .csv, .parquet" in error_of(tmp_path / "c.xlsx", csv)
+    for name in ("c.csv.gz", "c.csv"):
+        assert "is compressed by gzip" in error_of(tmp_path / name, gzip.compress(csv))
     assert "damaged or cut short" in error_of(tmp_path / "d.parquet", content[:100])
     assert "damaged or cut short" in error_of(tmp_path / "d.npz", b"PK\x03\x04 nothing")
     assert "column 'src': got columns" in error_of(tmp_path / "e.npz", b"PK\x05\x06" + bytes(18))
+
+
+def test_suffixes_in_capitals(tmp_path):
+    (tmp_path / "E.CSV").write_text(HEADER + "0,1,5\n")
+    assert len(read_events(tmp_path / "E.CSV")) == 1
+    assert len(read_events(import_events(tmp_path / "E.CSV", tmp_path / "store"))) == 1
 
 
 def test_columns_that_play_two_parts(tmp_path):
@@ -162,6 +181,21 @@ def test_npz(tmp_path):
     path = tmp_path / "bad.npz"
     np.savez(path, src=[0, 1], dst=[1, 2], t=[2, 1], msg=np.zeros((2, 1)))
     assert "column 't', row 1: got 1 after 2" in error_of(path, path.read_bytes())
+    good = {"src": [0, 1], "dst": [1, 2], "t": [1, 2]}
+    for wrong, parts in (
+        ({"msg": np.zeros((2, 1, 1))}, ["'msg': got an array of shape [2, 1, 1]"]),
+        ({"t": [1, 2, 3]}, ["column 't': got 3 rows, expected 2, as 'src' has"]),
+        ({"t": [1j, 2]}, ["column 't': got type complex128, expected numbers"]),
+        ({"msg": np.zeros((2, 1), complex)}, ["column 'msg': got type complex128"]),
+        ({"num_nodes": "many"}, ["'num_nodes': got 'many', expected a whole number"]),
+        ({"names": ["a", "b", "a"]}, ["bad.npz: column 'names', row 2: 'a' names an earlier"]),
+    ):
+        np.savez(path, **{**good, **wrong})
+        for part in parts:
+            assert part in error_of(path, path.read_bytes())
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("src.npy", b"hello")
+    assert "'src' in the archive is no numpy array" in error_of(path, path.read_bytes())
     np.savez(path, src=np.array([0, "a", None]), dst=[1, 2], t=[2, 1])
     assert "column 'src' holds Python objects" in error_of(path, path.read_bytes())
 
@@ -175,7 +209,12 @@ def test_npz(tmp_path):
         ({"t": pa.array([[1], [2]])}, ["column 't':", "type list", "convert the column"]),
         ({"msg": pa.array([[1.0, 2.0], [3.0]])}, ["column 'msg', row 1", "1 values", "pad"]),
         ({"msg": pa.array([[1.0], [None]])}, ["column 'msg', row 1", "no value inside"]),
-        ({"msg": pa.array([[1.0], [float("nan")]])}, ["column 'msg', row 1", "got nan"]),
+        (
+            {"msg": pa.array([[1.0], [float("nan")]])},
+            ["1 problem (", "column 'msg', row 1", "got nan"],
+        ),
+        ({"msg": pa.array([[], []], pa.list_(pa.float32()))}, ["'msg', row 0: got an empty list"]),
+        ({"src": pa.array([b"a", b"b"])}, ["'src': got type binary", "or names as text"]),
     ],
 )
 def test_parquet_and_arrow(tmp_path, columns, parts):

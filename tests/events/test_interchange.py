@@ -78,7 +78,10 @@ def test_an_unknown_library():
 @given(
     st.lists(
         st.tuples(
-            st.integers(0, 6), st.integers(0, 6), st.integers(-(2**62), 2**62), st.integers(0, 3)
+            st.integers(0, 6),
+            st.integers(0, 6),
+            st.integers(-(2**62), 2**62 - 1),
+            st.integers(0, 3),
         ),
         min_size=1,
         max_size=20,

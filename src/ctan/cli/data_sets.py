@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -122,7 +123,11 @@ def import_file(
             ),
         )
         bar.update(task, description="indexing", completed=0, total=None)
-        store_index(store)
+        try:
+            store_index(store)
+        except BaseException:
+            shutil.rmtree(store)  # whole, or not there
+            raise
     seconds = time.perf_counter() - begun
     stream = read_events(store)
     size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())

@@ -163,7 +163,9 @@ def _parsed_once(path: Path, times: str) -> EventStream:
         stream = read_jodie_csv(path, times)
         try:
             write_store(stream, store)
-        except OSError:  # a folder that cannot be written to is read from all the same
+        # A folder that cannot be written to is read from all the same, and another process may
+        # have been quicker.
+        except (OSError, DataError):
             return stream
     return read_events(store)
 

@@ -44,7 +44,9 @@ def load_tgb(about: About, root: Path, watch: Watch | None = None) -> Dataset:
         data = from_py_tgb(about, _open(about.name, root))
         try:
             keep(kept, data.stream, data.negatives)
-        except OSError:  # a folder that cannot be written to is read from all the same
+        # A folder that cannot be written to is read from all the same, and another process may
+        # have been quicker.
+        except (OSError, DataError):
             return data
     stream, negatives = read_kept(kept)
     return Dataset(about, stream, split_by_time(stream), negatives, notes=(_NOTE,))

@@ -11,7 +11,9 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
-from ctan.events._sources import FORMATS, Source, bad_row, unreadable
+from ctan.events._csv import arrow_options, bad_row
+from ctan.events._files import format_of_file
+from ctan.events._source import Source, unreadable
 from ctan.stored import CHUNK
 
 #: Told how many of how many are done.
@@ -30,12 +32,14 @@ def batches(
         columns: which to read.
         progress: told the bytes (CSV) or rows that were read.
     """
-    read = {".csv": _csv, ".parquet": _parquet}.get(path.suffix, _arrow)
+    form = format_of_file(path)
+    assert form is not None
+    read = {"CSV text": _csv, "Parquet": _parquet}.get(form, _arrow)
     try:
         yield from read(path, source, columns, progress)
     except pa.ArrowInvalid as error:
         found = bad_row(path, len(source.columns)) if source.text else None
-        raise found or unreadable(path, FORMATS[path.suffix], error) from error
+        raise found or unreadable(path, form, error) from error
 
 
 class _Counting(io.RawIOBase):
@@ -61,15 +65,8 @@ class _Counting(io.RawIOBase):
 def _csv(path: Path, source: Source, columns: list[str], progress: Progress) -> Iterator[pa.Table]:
     file = _Counting(path)
     with pa.PythonFile(file, mode="r") as stream:
-        reader = pyarrow.csv.open_csv(
-            stream,
-            read_options=pyarrow.csv.ReadOptions(
-                column_names=source.columns, skip_rows=1, block_size=_BLOCK
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(columns, pa.string()), include_columns=columns
-            ),
-        )
+        options = arrow_options(source, columns, block_size=_BLOCK)
+        reader = pyarrow.csv.open_csv(stream, **options)
         with reader:
             for batch in reader:
                 yield pa.Table.from_batches([batch])

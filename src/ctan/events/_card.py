@@ -96,5 +96,7 @@ def _labels(stream: EventStream) -> str:
             return "targets, none known"
         return f"targets, {len(known):,} known, {known.min():g} to {known.max():g}"
     classes, counts = np.unique(y[y >= 0], return_counts=True)
+    if not len(classes):
+        return "classes, none known"
     shown = ", ".join(f"{c}: {n:,}" for c, n in zip(classes[:8], counts[:8], strict=True))
     return f"{len(classes):,} classes ({shown}{', ...' if len(classes) > 8 else ''})"

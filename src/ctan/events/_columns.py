@@ -81,7 +81,9 @@ def integers(problems: Problems, name: str, values: Any) -> Array | None:
     if array is None:
         return None
     repair = "give whole numbers" + (
-        "; names are read by read_events and from_frame" if name in ("src", "dst") else ""
+        "; as names they are taken by read_events and from_frame: relabel=True (--relabel)"
+        if name in ("src", "dst")
+        else ""
     )
     if array.dtype.kind == "u" and _beyond_int64(problems, name, array > INT64_MAX, array):
         return None

@@ -64,7 +64,7 @@ def no_value(problems: Problems, name: str, column: pa.Array) -> bool:
 def numbers(problems: Problems, name: str, column: pa.Array) -> Array | None:
     """A column without gaps as numbers: text becomes int64 if all of it is whole, else float64."""
     if not pa.types.is_string(column.type):
-        if not _is_number(column.type):
+        if not is_number(column.type):
             problems.add(name, None, f"type {column.type}", "numbers", "convert the column")
             return None
         return np.asarray(column.to_numpy(zero_copy_only=False))
@@ -99,7 +99,7 @@ def numbers(problems: Problems, name: str, column: pa.Array) -> Array | None:
     return values
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
     t = pa.types
     return bool(t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind))
 
@@ -133,6 +133,9 @@ def _feature(problems: Problems, name: str, column: pa.Array) -> Array | None:
             "pad or drop the row",
         ):
             return None
+        if not width:
+            problems.add(name, 0, "an empty list", "at least one number", "leave the column out")
+            return None
         column = column.flatten()
         if column.null_count:
             row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))) // width
@@ -143,14 +146,14 @@ def _feature(problems: Problems, name: str, column: pa.Array) -> Array | None:
         return None
     with np.errstate(over="ignore"):  # beyond float32 is infinite, and reported here
         values = given.astype(np.float32).reshape(-1, width)
-    problems.add_rows(
+    wrong = problems.add_rows(
         name,
         np.asarray(~np.isfinite(values).all(axis=1)),
         lambda row: str(given.reshape(-1, width)[row].squeeze()),
         "finite values within float32",
         "fill it in, or drop the row",
     )
-    return values
+    return None if wrong else values
 
 
 def labels(problems: Problems, name: str, column: pa.Array, targets: bool = False) -> Array | None:

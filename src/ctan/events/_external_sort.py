@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ctan.stored import Array
+from ctan.stored import Array, new_mapped
 
 _RUN = 1 << 22  # rows sorted at once in memory
 
@@ -49,8 +49,7 @@ def _pair(t: Array) -> tuple[tuple[str, np.dtype[Any]], tuple[str, np.dtype[Any]
 
 
 def _file(scratch: Path, name: str, count: int, dtype: np.dtype[Any]) -> Array:
-    mapped = np.memmap(scratch / name, dtype, "w+", shape=(count,))
-    return mapped.view(np.ndarray)
+    return new_mapped(scratch / f"{name}.npy", dtype, count)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ctan.events._problems import Problems
-from ctan.events._sources import Source
+from ctan.events._source import Source
 
+_SHOWN = 12
 _ALIASES = {
     "src": ("source", "user", "user_id", "from", "sender", "u", "i"),
     "dst": ("destination", "target", "item", "item_id", "to", "receiver", "v", "j"),
-    "t": ("time", "timestamp", "ts", "date", "datetime", "unixtime"),
+    "t": ("time", "timestamp", "ts", "when", "date", "datetime", "unixtime"),
 }
 
 
@@ -65,11 +66,17 @@ def find_columns(problems: Problems, source: Source, asked: Columns) -> Columns:
             problems.add(
                 name,
                 None,
-                f"columns {', '.join(there)}",
+                f"columns {_some(there)}",
                 f"a column {name!r}",
                 _hint(source, part, name),
             )
     return found
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of many names."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _hint(source: Source, part: str, name: str) -> str:
@@ -81,7 +88,7 @@ def _hint(source: Source, part: str, name: str) -> str:
         return "line 1 must name the columns, for example: src,dst,t"
     lower = {cell.lower(): cell for cell in there}
     near = [lower[alias] for alias in (name.lower(), *_ALIASES.get(part, ())) if alias in lower]
-    near = near or get_close_matches(name, there, n=1)
+    near = near or get_close_matches(name, there, n=1, cutoff=0.7)
     if not near:
         return f"say which column it is: {part}='...' (--{part} ...)"
     return f"did you mean {near[0]!r}? Say {part}={near[0]!r} (--{part} {near[0]})"

@@ -10,7 +10,10 @@ import pyarrow as pa
 
 from ctan.errors import DataError
 from ctan.events._problems import Problems
-from ctan.events._sources import Source, table_source
+from ctan.events._source import Source, table_source
+
+# What Arrow raises for values it cannot take.
+_NO_ARROW = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
 def frame_source(frame: Any, name: str = "frame") -> Source:
@@ -18,7 +21,7 @@ def frame_source(frame: Any, name: str = "frame") -> Source:
     if isinstance(frame, pa.Table):
         return table_source(frame, name)
     if isinstance(frame, Mapping) or type(frame).__module__.startswith("pandas"):
-        return _by_column(frame, name)
+        return by_column(frame, name)
     if hasattr(frame, "__arrow_c_stream__"):  # polars, Arrow record batches, duckdb, ...
         return table_source(pa.table(frame), name)
     raise DataError(
@@ -27,7 +30,7 @@ def frame_source(frame: Any, name: str = "frame") -> Source:
     )
 
 
-def _by_column(frame: Any, name: str) -> Source:
+def by_column(frame: Any, name: str) -> Source:
     """A source that converts one column at a time, so that an error can name the column."""
     columns = [str(column) for column in (frame.columns if hasattr(frame, "columns") else frame)]
 
@@ -36,8 +39,9 @@ def _by_column(frame: Any, name: str) -> Source:
         arrays = {column: _array(problems, column, frame[column]) for column in wanted}
         lengths = {column: len(array) for column, array in arrays.items() if array is not None}
         for column, length in lengths.items():
-            if length != lengths[wanted[0]]:
-                expected = f"{lengths[wanted[0]]}, as {wanted[0]!r} has"
+            first = next(iter(lengths))
+            if length != lengths[first]:
+                expected = f"{lengths[first]}, as {first!r} has"
                 problems.add(column, None, f"{length} rows", expected, "give one row per event")
         problems.raise_if_any()
         return pa.table(arrays)
@@ -46,9 +50,18 @@ def _by_column(frame: Any, name: str) -> Source:
 
 
 def _array(problems: Problems, name: str, values: Any) -> pa.Array | None:
-    if np.ndim(values) == 2:
-        values = np.asarray(values)
-        return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+    dimensions = np.ndim(values)
+    if dimensions not in (1, 2):
+        given = f"an array of shape {list(np.shape(values))}"
+        repair = "reshape it to [events] or [events, features]"
+        problems.add(name, None, given, "one value, or one row, per event", repair)
+        return None
+    if dimensions == 2:
+        rows = np.asarray(values)
+        flat = _array(problems, name, rows.ravel())
+        return None if flat is None else pa.FixedSizeListArray.from_arrays(flat, rows.shape[1])
+    if isinstance(values, np.ndarray):
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if getattr(values, "dtype", None) == np.dtype(object):
         values = list(values)
         aware = [getattr(value, "tzinfo", None) is not None for value in values]
@@ -60,7 +73,11 @@ def _array(problems: Problems, name: str, values: Any) -> pa.Array | None:
             return None
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+    except _NO_ARROW as error:
+        if isinstance(values, np.ndarray):
+            given, expected = f"type {values.dtype}", "numbers, text or times"
+            problems.add(name, None, given, expected, "convert the column")
+            return None
         row = _first_odd(values)
         reason = str(error).split("\n")[0]
         given = f"{values[row]!r} ({reason})"
@@ -77,6 +94,6 @@ def _first_odd(values: Any) -> int:
         try:
             pa.array(values[:middle], from_pandas=True)
             good = middle
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        except _NO_ARROW:
             bad = middle
     return good

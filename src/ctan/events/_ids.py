@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ctan.events._convert import cast, no_value, numbers
+from ctan.errors import DataError
+from ctan.events._convert import cast, is_number, no_value, numbers
 from ctan.events._problems import Problems
 from ctan.events.names import NodeNames
 
@@ -43,6 +44,11 @@ def node_ids(
         return _from_names(
             problems, columns, src.cast(pa.string()), dst.cast(pa.string()), bipartite, names
         )
+    for name, column in zip(columns, (src, dst), strict=True):
+        if not (pa.types.is_string(column.type) or is_number(column.type)):
+            expected = "whole numbers, or names as text"
+            problems.add(name, None, f"type {column.type}", expected, "convert the column")
+            return None, None, None
     ids = [numbers(problems, *pair) for pair in zip(columns, (src, dst), strict=True)]
     if ids[0] is None or ids[1] is None:
         return None, None, None
@@ -115,9 +121,17 @@ def _from_names(
         count = len(src_codes.dictionary)
         vocabulary = [*src_codes.dictionary.to_pylist(), *dst_codes.dictionary.to_pylist()]
         ids = [codes.indices.to_numpy().astype(np.int64) for codes in (src_codes, dst_codes)]
-        return ids[0], ids[1] + count, NodeNames(vocabulary, num_sources=count)
+        return ids[0], ids[1] + count, vocabulary_of(problems.source, vocabulary, count)
     codes, vocabulary = by_first_appearance(src, dst)
-    return codes[0], codes[1], NodeNames(vocabulary)
+    return codes[0], codes[1], vocabulary_of(problems.source, vocabulary)
+
+
+def vocabulary_of(source: str, names: list[str], num_sources: int | None = None) -> NodeNames:
+    """A vocabulary, or an error that says where its names come from."""
+    try:
+        return NodeNames(names, num_sources)
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from error
 
 
 def by_first_appearance(src: pa.Array, dst: pa.Array) -> tuple[Array, list[str]]:

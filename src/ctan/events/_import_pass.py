@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from ctan.events._find import Columns
-from ctan.events._ids import largest_id
+from ctan.events._ids import largest_id, vocabulary_of
 from ctan.events._import_batch import Batches, Types, WiderTypeError, types_of
 from ctan.events._nodes import Nodes
 from ctan.events._problems import Problems
-from ctan.events._sources import Source
+from ctan.events._source import Source
 from ctan.events.names import NodeNames
 from ctan.stored import Array, ColumnWriter, Record
 
@@ -116,17 +116,16 @@ def read_pass(plan: Plan, types: Types, tables: Iterator[pa.Table], folder: Path
         _check_whole(found, plan, done, named=types.named)
         done.records = append.close()
     if types.named:
-        done.names = given or _vocabulary(reading, plan.bipartite)
+        done.names = given or _vocabulary(reading, plan)
     elif given is not None and not plan.source.text:
         done.names = given
     return done
 
 
-def _vocabulary(reading: Batches, bipartite: bool) -> NodeNames:
+def _vocabulary(reading: Batches, plan: Plan) -> NodeNames:
     sources, destinations = reading.vocabularies
-    if bipartite:
-        return NodeNames([*sources, *destinations], len(sources))
-    return NodeNames(list(sources))
+    middle = len(sources) if plan.bipartite else None
+    return vocabulary_of(plan.source.name, [*sources, *destinations], middle)
 
 
 def _check_types(types: Types, schema: pa.Schema, columns: Columns) -> None:

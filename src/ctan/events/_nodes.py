@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ctan.errors import DataError
 from ctan.events._convert import features, no_value, numbers, whole_column
+from ctan.events._files import open_file
+from ctan.events._ids import vocabulary_of
 from ctan.events._problems import Problems
-from ctan.events._sources import Source, open_file
+from ctan.events._source import Source
 from ctan.events.names import NodeNames
 
 
@@ -82,7 +85,8 @@ def _names(problems: Problems, table: Any) -> NodeNames | None:
             "'src' in the first rows, then 'dst'",
             "sort the rows, sources first",
         )
-    return NodeNames([str(name) for name in column.to_pylist()], num_sources)
+    names = [str(name) for name in column.to_pylist()]
+    return vocabulary_of(problems.source, names, num_sources)
 
 
 def nodes_from_extras(source: Source) -> Nodes | None:
@@ -92,7 +96,19 @@ def nodes_from_extras(source: Source) -> Nodes | None:
         return None
     names = None
     if "names" in extras:
-        count = int(extras["num_sources"]) if "num_sources" in extras else None
-        names = NodeNames(extras["names"].tolist(), count)
-    num_nodes = int(extras["num_nodes"]) if "num_nodes" in extras else None
-    return Nodes(names, extras.get("x"), num_nodes, extras.get("x_update"))
+        given = [str(name) for name in np.ravel(extras["names"]).tolist()]
+        names = vocabulary_of(source.name, given, _count(source, "num_sources"))
+    return Nodes(names, extras.get("x"), _count(source, "num_nodes"), extras.get("x_update"))
+
+
+def _count(source: Source, name: str) -> int | None:
+    """A number of nodes in an NPZ file."""
+    given = source.extras.get(name)
+    if given is None:
+        return None
+    if given.dtype.kind not in "iu":
+        raise DataError(
+            f"{source.name}: column {name!r}: got {given.item()!r}, expected a whole number. "
+            "To repair: save one number under this name, or leave it out."
+        )
+    return int(given)

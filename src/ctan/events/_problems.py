@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from ctan.errors import DataError
 
+_LONGEST = 200  # characters shown of what was given
+
 
 class Problems:
     """What is wrong with one input: column, first bad row, given, expected, repair.
@@ -41,6 +43,7 @@ class Problems:
     def add(self, column: str, row: int | None, given: str, expected: str, repair: str) -> None:
         """Note one problem; `row` is None where the whole column is meant."""
         column = self._called.get(column) or column
+        given = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}..."
         place = f"column {column!r}" + (f", {self.row_name(row)}" if row is not None else "")
         self.found.append(f"{place}: got {given}, expected {expected}. To repair: {repair}.")
 

@@ -56,6 +56,12 @@ class NodeNames(Sequence[str]):
         if "" in self._names:
             row = self._names.index("")
             raise DataError(f"column 'names', row {row}: got an empty name; name every node.")
+        # Such a name is damage, or text in another encoding; NumPy would cut it short when written.
+        for i, name in enumerate(self._names):
+            if "\0" in name:
+                raise DataError(
+                    f"column 'names', row {i}: {name!r} holds a NUL character; name nodes in text."
+                )
         repeated = len(self._ids[0]) + len(self._ids[1]) != len(self._names)
         if repeated:
             seen: set[tuple[int, str]] = set()

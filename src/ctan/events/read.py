@@ -13,12 +13,13 @@ import numpy as np
 from ctan.errors import DataError, unknown_name
 from ctan.events._columns import UNITS
 from ctan.events._convert import features, kinds, labels, numbers, whole_column
+from ctan.events._files import open_file
 from ctan.events._find import Columns, find_columns, numbered
 from ctan.events._frames import frame_source
 from ctan.events._ids import node_ids
 from ctan.events._nodes import Nodes, nodes_beside, nodes_from_extras, read_nodes
 from ctan.events._problems import Problems
-from ctan.events._sources import Source, open_file
+from ctan.events._source import Source
 from ctan.events._times import times
 from ctan.events.kinds import EventKind
 from ctan.events.store import is_store, open_store

@@ -11,13 +11,13 @@ from pathlib import Path
 from ctan.errors import unknown_name
 from ctan.events._batches import batches
 from ctan.events._columns import UNITS
+from ctan.events._files import format_of_file, open_file
 from ctan.events._find import Columns, find_columns, numbered
 from ctan.events._import_batch import Types, WiderTypeError
 from ctan.events._import_finish import Watch, finish
 from ctan.events._import_pass import Plan, read_pass
 from ctan.events._nodes import Nodes, nodes_beside, read_nodes
 from ctan.events._problems import Problems
-from ctan.events._sources import open_file
 from ctan.events.read import read_events
 from ctan.events.store import write_store
 from ctan.stored import new_folder
@@ -78,7 +78,7 @@ def import_events(
     if unit is not None and unit not in UNITS:
         raise unknown_name("unit of time", unit, UNITS)
     asked = Columns(src, dst, t, y, msg, graph, kind)
-    if path.suffix == ".npz":
+    if format_of_file(path) == "NPZ":
         options = {**vars(asked), "unit": unit, "sort": sort, "bipartite": bipartite}
         return write_store(read_events(path, **options, relabel=relabel, nodes=nodes), store)
     source = open_file(path)

@@ -55,8 +55,6 @@ def write_events(stream: EventStream, path: str | PathLike[str]) -> list[Path]:
         known = ", ".join([*writers, ".npz"])
         raise DataError(f"{path}: got the suffix {path.suffix!r}, expected one of {known}.")
     text = path.suffix == ".csv"
-    if text and stream.names is not None:
-        _check_names_for_csv(stream)
     tables = {path: events_table(stream, text)}
     beside = path_of_nodes(path)
     # A table of nodes left there by an earlier stream would be read with this one.
@@ -89,15 +87,6 @@ def _write_npz(stream: EventStream, path: Path) -> None:
     if stream.t_unit is not None:
         columns["t_unit"] = np.array(stream.t_unit)
     np.savez(path, **columns)  # type: ignore[arg-type]
-
-
-def _check_names_for_csv(stream: EventStream) -> None:
-    for i, name in enumerate(stream.names or ()):
-        if any(c in name for c in "\r\n\0"):
-            raise DataError(
-                f"column 'names', row {i}: {name!r} holds a line break, which CSV rows cannot. "
-                "To repair: write a .parquet or .npz file, or rename the node."
-            )
 
 
 def events_table(stream: EventStream, text: bool) -> pa.Table:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from ctan.errors import DataError
 from ctan.events import read_events, store_of
 from ctan.history._build import IndexColumns, index_columns
-from ctan.stored import file_record, map_column, new_folder, read_manifest, write_manifest
+from ctan.stored import (
+    file_record,
+    map_column,
+    new_folder,
+    new_mapped,
+    read_manifest,
+    write_manifest,
+)
 
 if TYPE_CHECKING:
     from ctan.events import EventStream
@@ -42,11 +49,7 @@ def store_index(store: str | PathLike[str]) -> Path:
     with new_folder(folder / _FOLDER) as part:
 
         def mapped(name: str, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-            if count == 0:
-                np.save(part / f"{name}.npy", np.empty(0, dtype))
-                return np.empty(0, dtype)
-            path = part / f"{name}.npy"
-            return np.lib.format.open_memmap(path, "w+", dtype, (count,)).view(np.ndarray)
+            return new_mapped(part / f"{name}.npy", dtype, count)
 
         made = index_columns(stream, mapped)
         records = {}
