@@ -15,6 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from benchmarks.protocols import ANEW
 from ctan.tasks import PRESETS, Protocol
 
 HERE = Path(__file__).parent
@@ -62,40 +63,62 @@ def abouts() -> str:
 
 
 def worth() -> str:
-    """AUC under each change, and how far it is from the protocol of the paper."""
+    """AUC under each change, and how far it is from what it changes."""
     records = {name: _records(name) for name in DATASETS}
-    base = {name: lines["paper-link"] for name, lines in records.items()}
     head = [f"{DATASETS[n]}, {RULES[m]}" for n in records for m in RULES]
     rows = []
     for change, first in records["wikipedia"].items():
         if first["task"] != "link":
             continue
         cells = []
-        for name, lines in records.items():
+        for lines in records.values():
+            found = lines.get(change, {})
+            # A past observed anew is compared with another one: that alone moves the score.
+            anew = found.get("state") == "replayed" and change != ANEW
             for model in RULES:
-                found = lines.get(change, {}).get(model)
-                cells.append(_moved(found, base[name][model], change == "paper-link"))
-        rows.append([change, *cells])
+                base = lines[ANEW if anew and model == "ctan" else "paper-link"][model]
+                cells.append(_moved(found.get(model), base, change == "paper-link"))
+        marked = change + (" †" if first.get("state") == "replayed" and change != ANEW else "")
+        rows.append([marked, *cells])
     return table(["AUC, %; one thing changed", *head], rows)
 
 
 def side_by_side() -> str:
     """The same run and rules under three protocols."""
     lines = _records("wikipedia")
-    rows = [
-        [
-            RULES[model],
-            *(_percent(lines["paper-link"][model][m]) for m in ("auc", "ap")),
-            *(_percent(lines["dyglib"][model][m]) for m in ("auc", "ap")),
-            *(_percent(lines["tgb"][model][m]) for m in ("mrr", "hits@10")),
-        ]
-        for model in RULES
-    ]
+    asked = {"CTAN, the state that training left": ("ctan", "paper-link")}
+    asked |= {"CTAN, the past observed anew": ("ctan", ANEW)}
+    asked |= {RULES[model]: (model, "paper-link") for model in ("edgebank", "blend")}
+    rows = []
+    for title, (model, first) in asked.items():
+        row = [_percent(lines[first][model][m]) for m in ("auc", "ap")]
+        fits = lines["dyglib"].get("state") == ("stored" if first != ANEW else "replayed")
+        if fits or model != "ctan":
+            row += [_percent(lines["dyglib"][model][m]) for m in ("auc", "ap")]
+            row += [_percent(lines["tgb"][model][m]) for m in ("mrr", "hits@10")]
+        else:
+            row += [""] * 4
+        rows.append([title, *row])
     head = [f"`{p}` {m}" for p, m in (
         ("paper-link", "AUC"), ("paper-link", "AP"), ("dyglib", "AUC"), ("dyglib", "AP"),
         ("tgb", "MRR"), ("tgb", "Hits@10"),
     )]  # fmt: skip
     return table(["Wikipedia, %", *head], rows)
+
+
+def rates() -> str:
+    """The runs' weights taken through training once more, at several rates."""
+    path = HERE / "results" / "protocols-rates.jsonl"
+    rows = [
+        [
+            DATASETS[line["dataset"]],
+            f"{line['rate']:g}",
+            _percent(line["val"]["auc"]),
+            _percent(line["test"]["auc"]),
+        ]
+        for line in map(json.loads, path.read_text().splitlines())
+    ]
+    return table(["CTAN, AUC, %", "learning rate", "validation", "test"], rows)
 
 
 def runs() -> str:
@@ -148,12 +171,13 @@ def ranking() -> str:
         [
             line["rule"] + ("" if line["steps"] == 1 else f", {line['steps']} steps"),
             f"{line['seconds']:.1f}",
+            f"{line['processor_seconds']:.1f}",
             f"{line['candidates'] / line['events']:.0f}",
             f"{line['single_scores']['largest_gap']:.0e}",
         ]
         for line in found["records"]
     ]
-    return table(["protocol", "seconds", "candidates an event", "largest gap"], rows)
+    return table(["protocol", "seconds", "of processors", "candidates an event", "largest gap"], rows)
 
 
 def edgebank() -> str:
@@ -205,6 +229,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "presets": presets,
     "abouts": abouts,
     "worth": worth,
+    "rates": rates,
     "side_by_side": side_by_side,
     "runs": runs,
     "mooc": mooc,
