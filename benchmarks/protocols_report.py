@@ -177,7 +177,8 @@ def ranking() -> str:
         ]
         for line in found["records"]
     ]
-    return table(["protocol", "seconds", "of processors", "candidates an event", "largest gap"], rows)
+    head = ["protocol", "seconds", "of processors", "candidates an event", "largest gap"]
+    return table(head, rows)
 
 
 def edgebank() -> str:
