@@ -24,6 +24,7 @@ from ctan.report import budgets as report
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "models.md"
+TITLES = {"wikipedia": "Wikipedia", "mooc": "MOOC"}
 
 
 def cards() -> dict[str, Card]:
@@ -101,7 +102,7 @@ def edgebank() -> str:
         [window, *(_auc(by_place[window, name]) for name in names for _auc in _COLUMNS.values())]
         for window in windows
     ]
-    head = [f"{name.capitalize()}, {column}" for name in names for column in _COLUMNS]
+    head = [f"{TITLES[name]}, {column}" for name in names for column in _COLUMNS]
     return table(["window", *head], rows)
 
 

@@ -106,7 +106,7 @@ def seen(sees: Sees) -> list[str]:
 
     Example:
         >>> seen(Sees(contacts=True))
-        ['every earlier event of the asked pair and of its destination']
+        ['every earlier event: of the asked pair, of its destination, of all pairs']
     """
     words = []
     if sees.hops:
@@ -121,7 +121,7 @@ def seen(sees: Sees) -> list[str]:
         since = f"of the last {span:g} units of time" if isfinite(span) else "so far"
         words.append(f"the features of all neighbours {since}")
     if sees.contacts:
-        words.append("every earlier event of the asked pair and of its destination")
+        words.append("every earlier event: of the asked pair, of its destination, of all pairs")
     if not words:
         words.append("the asked nodes themselves, no neighbour")
     if sees.query_time:

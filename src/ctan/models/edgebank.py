@@ -48,7 +48,9 @@ class EdgeBank(PairScorer):
         EdgeBank('window', ratio=0.1)
     """
 
-    paper = "Poursafaei et al., Towards Better Evaluation for Dynamic Link Prediction, 2207.10128"
+    paper = (
+        "Poursafaei et al., Towards Better Evaluation for Dynamic Link Prediction, arXiv 2207.10128"
+    )
     use = "Before any training: a model that does not beat it has learned no more than repetition."
 
     def __init__(self, dims: Dims, *, memory: str = "infinite", ratio: float = 0.15) -> None:

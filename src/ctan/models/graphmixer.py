@@ -49,7 +49,10 @@ class GraphMixer(NodeEncoder):
         5
     """
 
-    paper = "Cong et al., Do We Really Need Complicated Model Architectures for Temporal Networks?"
+    paper = (
+        "Cong et al., Do We Really Need Complicated Model Architectures for Temporal Networks?, "
+        "arXiv 2302.11636"
+    )
     use = (
         "A strong and cheap first choice where a node's own latest links tell what comes next. "
         "Sees one hop, and nothing that two nodes have in common."
