@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 from memory_oracle import assert_same_gradients, conv_twins, dims_of, edges_of, stream, walk
+from path_runs import accuracy_on_paths
 from torch_geometric.nn import TransformerConv
 from torch_geometric.nn.models.tgn import TimeEncoder
 
@@ -115,3 +116,11 @@ def test_variants_keep_the_contract(variant, name, float64, tmp_path):
 def test_unknown_time_encoding_is_named():
     with pytest.raises(CtanError, match="did you mean 'fixed'"):
         TGAT(Dims(nodes=3), time="fixd")
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_it_sees_as_far_as_its_layers(layers):
+    """Of a path of n nodes the start is n - 1 hops from the destination, n - 2 from the source."""
+    for readout, far in (("dst", layers + 1), ("pair", layers + 2)):
+        assert accuracy_on_paths("tgat", far, readout, layers=layers) > 0.9
+        assert accuracy_on_paths("tgat", far + 1, readout, layers=layers) < 0.75
