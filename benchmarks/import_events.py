@@ -7,8 +7,8 @@
 Each import runs in a process of its own, so that its peak memory is its own. Three numbers are
 given: the peak resident set, which counts pages of mapped files that the system may take back at
 any time; the peak of anonymous memory, which it may not; and the peak resident set as the kernel
-keeps it (VmHWM), which no sampling can miss. Each record is kept, by its kind of file, in
-benchmarks/results/import_events.json.
+keeps it (VmHWM), which no sampling can miss. An import starts no other processes, so these are all
+there is. Each record is kept, by its kind of file, in benchmarks/results/import_events.json.
 """
 
 import argparse
@@ -89,11 +89,11 @@ def measure(path, store, sort):
     print(json.dumps({**took, "peak": gigabytes}))
 
 
-def keep(kind, record):
+def keep(out, kind, record):
     """Put a record among those of other kinds of file."""
-    records = json.loads(OUT.read_text()) if OUT.exists() else {}
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps({**records, kind: record}, indent=1) + "\n")
+    records = json.loads(out.read_text()) if out.exists() else {}
+    out.parent.mkdir(exist_ok=True)
+    out.write_text(json.dumps({**records, kind: record}, indent=1) + "\n")
 
 
 def main():
@@ -103,6 +103,7 @@ def main():
         "--shuffled", action="store_true", help="times out of order, sorted on disk"
     )
     parser.add_argument("--named", action="store_true", help="nodes with names")
+    parser.add_argument("--out", type=Path, default=OUT, help="where the records are kept")
     parser.add_argument("--measure", nargs=2, metavar=("CSV", "STORE"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
@@ -131,14 +132,15 @@ def main():
             "peak_resident_by_kernel_GB": found["peak"]["VmHWM"],
             "peak_anonymous_GB": found["peak"]["RssAnon"],
             "load_before_and_after": [load, round(os.getloadavg()[0], 2)],
-            "machine": f"{platform.machine()}, {os.cpu_count()} cores, shared with other work",
+            "machine": f"{platform.machine()}, {len(os.sched_getaffinity(0))} of "
+            f"{os.cpu_count()} cores, shared with other work",
             "versions": {
                 "python": platform.python_version(),
                 **{name: version(name) for name in ("numpy", "pyarrow")},
             },
         }
         print(json.dumps(record, indent=1))
-        keep(" ".join(asked) or "in order, nodes are numbers", record)
+        keep(given.out, " ".join(asked) or "in order, nodes are numbers", record)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,11 @@
 """`ctan data list, describe, import`: data sets by name, stores, figures."""
 
+import errno
+import os
+import re
+
 import numpy as np
+import pytest
 
 from ctan.events import read_events, store_of
 from ctan.history import TemporalIndex
@@ -33,8 +38,9 @@ def test_tgb_names_with_a_version_are_data_sets_too(ctan):
     assert "tgbl-wiki-v2 is a data set" in result.err
 
 
-def test_a_figure_that_cannot_be_written_is_refused_first(ctan):
-    for figure, reason in (("a.xyz", "expected .png, .svg or .pdf"), ("no/a.png", "no folder no")):
+def test_a_figure_that_cannot_be_written_is_refused_first(ctan, tmp_path):
+    (tmp_path / "file").touch()
+    for figure, reason in (("a.xyz", "in .png, .svg or .pdf"), ("file/a.png", "file is a file")):
         result = ctan("data", "describe", "t-pathgraph", "--figure", figure)
         assert result.code == 2
         assert reason in result.err
@@ -69,6 +75,47 @@ def test_an_imported_file_is_described_and_trained_on(ctan, calls, tmp_path):
     assert set(facts["surprise"]) >= {"tgb", "pairs", "events"}
     trained = ctan("train", "link", "store", "--epochs", 1)
     assert trained.code == 0, trained.err
+
+
+def test_columns_that_are_not_read_are_named(ctan, tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst,t,minutes,note\n0,1,5,2,x\n1,2,6,3,y\n")
+    for command in (["check", "e.csv"], ["describe", "e.csv"], ["import", "e.csv", "store"]):
+        result = ctan("data", *command)
+        assert result.code == 0
+        assert "e.csv: columns not read: minutes, note" in result.err
+        assert "--msg" in result.err
+    assert "not read" not in ctan("data", "check", "e.csv", "--msg", "minutes", "--y", "t").out
+
+
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("mapped", [0, 1, 2])
+def test_a_full_disk_leaves_nothing(ctan, tmp_path, monkeypatch, sort, mapped):
+    # Times and order where it sorts; then the columns of the index.
+    allowed = iter([None] * mapped)
+
+    def reserve(*_):
+        if next(allowed, "none left") is not None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", reserve)
+    (tmp_path / "e.csv").write_text("src,dst,t\n0,1,6\n1,2,5\n" if sort else "src,dst,t\n0,1,5\n")
+    result = ctan("data", "import", "e.csv", "store", *(["--sort"] if sort else []))
+    assert result.code == 2
+    assert re.search(r"error: \S*store\S*: No space left on device", result.err)
+    assert [path.name for path in tmp_path.iterdir()] == ["e.csv"]
+
+
+def test_a_store_below_a_file_is_refused(ctan, tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst,t\n0,1,5\n")
+    result = ctan("data", "import", "e.csv", "e.csv/store")
+    assert result.code == 2
+    assert "e.csv is a file, expected a folder" in result.err
+
+
+def test_a_negative_seed_is_refused(ctan):
+    result = ctan("data", "describe", "t-pathgraph", "--data-option", "seed=-1")
+    assert result.code == 2
+    assert "seed=-1: expected 0 or more" in result.err
 
 
 def test_a_damaged_store_is_named(ctan, calls, tmp_path):

@@ -90,12 +90,35 @@ def test_a_web_page_in_place_of_the_file_is_refused(tmp_path):
     assert not (tmp_path / "toy" / "toy.csv").exists()
 
 
-@pytest.mark.parametrize("row", ["0,0,0.0,0,1", "0,0,,0,1,2", "0,0,0.0,0,1,abc", "0,x,0.0,0,1,2"])
-def test_a_bad_row_is_an_error(tmp_path, row):
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("0,0,30,0,1", "got 5"),
+        ("0,0,30,0,1,abc", "'abc'"),
+        ("0,x,30,0,1,2", "'x'"),
+        ("0,0,,0,1,2", r"'t', row 12 \(line 14\): got no value"),
+        ("-1,0,30,0,1,2", r"'user', row 12 \(line 14\): got -1"),
+        ("0,-2,30,0,1,2", r"'item', row 12 \(line 14\): got -2"),
+        ("0,0,inf,0,1,2", r"'t', row 12 \(line 14\): got inf"),
+        ("0,0,3,0,1,2", r"'t', row 12 \(line 14\): got 3 after 17"),
+        ("0,0,30,0,nan,2", r"row 12 \(line 14\): got nan \(feature 0\)"),
+    ],
+)
+def test_a_bad_row_is_an_error(tmp_path, row, said):
     path = tmp_path / "toy.csv"
     path.write_text(text() + row + "\n")
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match=rf"(?s)toy\.csv: .*{said}"):
         read_jodie_csv(path)
+
+
+def test_times_of_a_parquet_file_follow_the_option_too(tmp_path):
+    stream = EventStream.from_arrays(src=[0] * 20, dst=[1] * 20, t=np.arange(20) + 0.5)
+    (tmp_path / "toy").mkdir()
+    write_events(stream, tmp_path / "toy" / "events.parquet")
+    files = (Remote("http://nowhere/toy.csv"),)
+    about = About("toy", "", "", "", "", files, published={"events": 20})
+    assert load_jodie(about, tmp_path).stream.t.tolist() == list(range(20))
+    assert load_jodie(about, tmp_path, times="published").stream.t[0] == 0.5
 
 
 def test_random_node_features_are_those_of_the_papers_code():
@@ -106,6 +129,8 @@ def test_random_node_features_are_those_of_the_papers_code():
     assert with_node_features(stream, "none", 4).x is None
     with pytest.raises(CtanError, match="did you mean 'random'"):
         with_node_features(stream, "randum", 4)
+    with pytest.raises(CtanError, match="seed=-1: expected 0 or more"):
+        with_node_features(stream, "random", -1)
 
 
 def test_a_folder_with_parquet_files_is_read_without_download(tmp_path):

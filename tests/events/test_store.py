@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -263,11 +264,21 @@ def test_a_failed_folder_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_killed_runs_left_is_removed_in_the_end(tmp_path):
+    old, new = tmp_path / ".store.1.part", tmp_path / ".store.2.part"
+    for folder in (old, new):
+        folder.mkdir()
+    os.utime(old, (0, 0))
+    with stored.new_folder(tmp_path / "store"):
+        assert not old.exists()
+        assert new.exists()  # another process may be writing to it
+
+
 @pytest.mark.slow
-def test_twenty_million_events_import_within_two_gigabytes():
+def test_twenty_million_events_import_within_two_gigabytes(tmp_path):
     script = Path(__file__).parents[2] / "benchmarks" / "import_events.py"
     answer = subprocess.run(
-        [sys.executable, str(script), "--events", "20000000"],
+        [sys.executable, str(script), "--events", "20000000", "--out", str(tmp_path / "record")],
         check=True,
         capture_output=True,
         text=True,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from typer import Option
+
+from ctan.cli import _show
 
 _PANEL = "Reading a file"
 
@@ -41,6 +46,30 @@ Relabel = Annotated[
 Nodes = Annotated[
     str | None, Option(help="File with one row of features per node.", rich_help_panel=_PANEL)
 ]
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """What the reader of a file finds worth a note goes to stderr: columns that are not read.
+
+    Example:
+        >>> with notes():
+        ...     logging.getLogger("ctan.events").info("shown on stderr")
+    """
+    logger, handler = logging.getLogger("ctan.events"), _Notes()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        _show.say(record.getMessage(), "dim")
 
 
 def reading(**given: Any) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from ctan.cli import _outputs, _show
 from ctan.cli import _reading as r
-from ctan.cli import _show
 from ctan.cli._asked import data_options
 from ctan.cli.data_sets import Json, Root, download, import_file, list_data, watched
-from ctan.errors import CtanError, DataError
+from ctan.errors import DataError
 
 if TYPE_CHECKING:
     from ctan.events import EventStream, GraphSplit, Split
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 data_app = typer.Typer(
     help="Data sets and files of events: list, check, describe, import.", no_args_is_help=True
 )
-
-_FIGURES = (".png", ".svg", ".pdf")
 
 File = Annotated[Path, Argument(help="A file of events.", show_default=False)]
 
@@ -46,13 +44,14 @@ def check(
     """Read a file and list everything that is wrong with it, or say that nothing is."""
     from ctan.events import read_events
 
-    stream = read_events(
-        file,
-        **r.reading(
-            src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
-            bipartite=bipartite, relabel=relabel, nodes=nodes,
-        ),
-    )  # fmt: skip
+    with r.notes():
+        stream = read_events(
+            file,
+            **r.reading(
+                src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
+                bipartite=bipartite, relabel=relabel, nodes=nodes,
+            ),
+        )  # fmt: skip
     if as_json:
         _show.json_out({"ok": True, "events": len(stream), "nodes": stream.num_nodes})
         return
@@ -96,7 +95,7 @@ def describe(
         bipartite=bipartite, relabel=relabel, nodes=nodes,
     )  # fmt: skip
     options = data_options(data, reading, {}, data_option or ())
-    _check_figure(figure)
+    _outputs.picture(figure, "--figure")
     is_known = datasets.is_known(data)
     if is_known:
         with watched(data) as watch:
@@ -104,7 +103,8 @@ def describe(
         stream, card = known.stream, known.card()
         split: Split | GraphSplit | None = known.split
     else:
-        stream = read_events(data, **options)
+        with r.notes():
+            stream = read_events(data, **options)
         split, card = _split_if_any(stream), stream.card()
     facts = describe_stream(stream)
     if split is not None:
@@ -133,17 +133,6 @@ def _split_if_any(stream: EventStream) -> Split | GraphSplit | None:
         return split_by_time(stream) if stream.graph is None else split_by_graph(stream)
     except DataError:
         return None
-
-
-def _check_figure(path: Path | None) -> None:
-    """Refuse a figure that cannot be written before minutes are spent on what it shows."""
-    if path is None:
-        return
-    if path.suffix not in _FIGURES:
-        expected = f"{', '.join(_FIGURES[:-1])} or {_FIGURES[-1]}"
-        raise CtanError(f"--figure {path}: got the suffix {path.suffix!r}, expected {expected}.")
-    if not path.parent.is_dir():
-        raise CtanError(f"--figure {path}: there is no folder {path.parent}: make it first.")
 
 
 def _quantiles(facts: dict[str, Any]) -> None:

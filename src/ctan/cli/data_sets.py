@@ -20,8 +20,8 @@ from rich.progress import (
 )
 from typer import Argument, Option
 
+from ctan.cli import _outputs, _show
 from ctan.cli import _reading as r
-from ctan.cli import _show
 
 Json = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
 Root = Annotated[
@@ -106,6 +106,7 @@ def import_file(
     from ctan.events import import_events, read_events
     from ctan.history import store_index
 
+    _outputs.room_for(store, "STORE")
     columns = (TextColumn("{task.description:<26}"), BarColumn(bar_width=20), TaskProgressColumn())
     begun = time.perf_counter()
     with Progress(*columns, console=_show.notes, transient=True, disable=_quiet()) as bar:
@@ -114,14 +115,15 @@ def import_file(
             src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
             bipartite=bipartite, relabel=relabel, nodes=nodes,
         )  # fmt: skip
-        import_events(
-            file,
-            store,
-            **options,
-            watch=lambda what, done, total: bar.update(
-                task, description=what, completed=done, total=total
-            ),
-        )
+        with r.notes():
+            import_events(
+                file,
+                store,
+                **options,
+                watch=lambda what, done, total: bar.update(
+                    task, description=what, completed=done, total=total
+                ),
+            )
         bar.update(task, description="indexing", completed=0, total=None)
         try:
             store_index(store)

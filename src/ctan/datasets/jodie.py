@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,10 @@ import pyarrow.csv
 
 from ctan.datasets._download import Remote, Watch, fetch, verify
 from ctan.datasets.base import About, Dataset, Entry
-from ctan.errors import DataError, unknown_name
+from ctan.errors import CtanError, DataError, unknown_name
 from ctan.events import EventStream, read_events, split_by_time, write_store
+from ctan.events._problems import Problems
+from ctan.events.stream import Times
 
 _HEADER = "user_id,item_id,timestamp,state_label"
 _CITATION = (
@@ -68,28 +71,38 @@ def read_jodie_csv(path: Path, times: str = "whole") -> EventStream:
             f"{path}: cannot be read: {reason}. The file may be damaged or cut short: delete it to "
             "download it again."
         ) from error
-    columns = {name: _whole(table, name) for name in types}
-    t = columns["t"]
-    if times == "whole" or np.array_equal(t, np.trunc(t)):
-        t = t.astype(np.int64)
+    columns = {name: table.column(name).to_numpy() for name in types}
     msg = np.empty((table.num_rows, len(features)), np.float32)
     for i, name in enumerate(features):
-        msg[:, i] = _whole(table, name)
-    return EventStream.from_arrays(
-        src=columns["user"],
-        dst=columns["item"] + (columns["user"].max() + 1),
-        t=t,
-        msg=msg if features else None,
-        y=columns["label"].astype(np.int64),
-        t_unit="s",
-    )
+        msg[:, i] = table.column(name).to_numpy()
+    problems = Problems(str(path), lambda row: f"row {row} (line {row + 2})")
+    for name, column in columns.items():
+        _check_cells(problems, name, column)
+    problems.raise_if_any()
+    stream = {
+        "src": columns["user"],
+        "dst": columns["item"] + (columns["user"].max() + 1),
+        "t": _whole(columns["t"], times),
+        "msg": msg if features else None,
+        "y": columns["label"].astype(np.int64),
+        "t_unit": "s",
+    }
+    return EventStream._validated(stream, problems, sort=False)
 
 
-def _whole(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
-    column = table.column(name)
-    if column.null_count:
-        raise DataError(f"column {name!r}: {column.null_count:,} rows have no value, expected all.")
-    return np.asarray(column.to_numpy())
+def _check_cells(problems: Problems, name: str, column: npt.NDArray[Any]) -> None:
+    def say(row: int) -> str:
+        return "no value" if np.isnan(column[row]) else str(column[row])  # an empty cell is NaN
+
+    bad = ~((column >= 0) & np.isfinite(column))
+    problems.add_rows(name, bad, say, "0 or more", "fetch the publisher's file again")
+
+
+def _whole(t: Times, times: str) -> Times:
+    """Times without their fractions, as integers, if that is asked for or if they have none."""
+    if t.dtype.kind == "f" and (times == "whole" or np.array_equal(t, np.trunc(t))):
+        return t.astype(np.int64)
+    return t
 
 
 def with_node_features(stream: EventStream, kind: str, seed: int) -> EventStream:
@@ -113,6 +126,8 @@ def with_node_features(stream: EventStream, kind: str, seed: int) -> EventStream
     shape = (stream.num_nodes, 1)
     if kind == "constant":
         return replace(stream, x=np.ones(shape, np.float32))
+    if seed < 0:
+        raise CtanError(f"seed={seed}: expected 0 or more.")
     return replace(stream, x=np.random.default_rng(seed).random(shape, dtype=np.float32))
 
 
@@ -135,7 +150,8 @@ def load_jodie(
     parquet, published = folder / "events.parquet", folder / remote.name
     notes = []
     if parquet.is_file() and not published.is_file():
-        stream = replace(read_events(parquet), t_unit="s")
+        stream = read_events(parquet)
+        stream = replace(stream, t=_whole(stream.t, times), t_unit="s")
         wanted = about.published.get("event features", 0)
         if stream.edge_dim != wanted:
             notes.append(

@@ -52,6 +52,8 @@ def path_graphs(
             f"T-PathGraph of {graphs} graphs of length {length}: expected at least 1 graph of at "
             "least 2 nodes."
         )
+    if seed < 0:
+        raise CtanError(f"seed={seed}: expected 0 or more.")
     rng = np.random.default_rng(seed)
     if variant == "paper":
         label = rng.integers(0, 2, graphs)

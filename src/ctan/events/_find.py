@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from difflib import get_close_matches
 from ctan.events._problems import Problems
 from ctan.events._source import Source
 
+_log = logging.getLogger(__name__)
 _SHOWN = 12
 _ALIASES = {
     "src": ("source", "user", "user_id", "from", "sender", "u", "i"),
@@ -30,6 +32,20 @@ class Columns:
     msg: Sequence[str] | None = None
     graph: str | None = None
     kind: str | None = None
+
+
+def wanted_of(source: Source, found: Columns, x_update: list[str]) -> list[str]:
+    """The columns to read, each once; what is left of the source is said in the log."""
+    parts = (found.src, found.dst, found.t, found.y, found.graph, found.kind)
+    wanted = list(dict.fromkeys([*(p for p in parts if p), *(found.msg or ()), *x_update]))
+    left = [name for name in source.columns if name not in wanted]
+    if left:
+        _log.info(
+            "%s: columns not read: %s (name features of events with msg, --msg)",
+            source.name,
+            _some(left),
+        )
+    return wanted
 
 
 def find_columns(problems: Problems, source: Source, asked: Columns) -> Columns:

@@ -30,6 +30,7 @@ class Plan:
         source: the file.
         columns: which column plays which part.
         x_update: the columns of new node features.
+        wanted: the columns to read, these among them.
         nodes: what is known of the nodes.
         sort: whether times may decrease.
         bipartite: whether sources and destinations are different nodes.
@@ -38,17 +39,10 @@ class Plan:
     source: Source
     columns: Columns
     x_update: list[str]
+    wanted: list[str]
     nodes: Nodes
     sort: bool
     bipartite: bool
-
-    @property
-    def wanted(self) -> list[str]:
-        """The columns to read."""
-        asked = self.columns
-        parts = (asked.src, asked.dst, asked.t, asked.y, asked.graph, asked.kind)
-        names = [*(p for p in parts if p), *(asked.msg or ()), *self.x_update]
-        return list(dict.fromkeys(names))
 
 
 @dataclass

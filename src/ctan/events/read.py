@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -14,7 +13,7 @@ from ctan.errors import DataError, unknown_name
 from ctan.events._columns import UNITS
 from ctan.events._convert import features, kinds, labels, numbers, whole_column
 from ctan.events._files import open_file
-from ctan.events._find import Columns, find_columns, numbered
+from ctan.events._find import Columns, find_columns, numbered, wanted_of
 from ctan.events._frames import frame_source
 from ctan.events._ids import node_ids
 from ctan.events._nodes import Nodes, nodes_beside, nodes_from_extras, read_nodes
@@ -24,8 +23,6 @@ from ctan.events._times import times
 from ctan.events.kinds import EventKind
 from ctan.events.store import is_store, open_store
 from ctan.events.stream import EventStream
-
-_log = logging.getLogger(__name__)
 
 
 def read_events(
@@ -161,12 +158,7 @@ def _stream(
     x_update = numbered(source.columns, "x") if columns.kind else []
     problems.raise_if_any()
 
-    parts = (columns.src, columns.dst, columns.t, columns.y, columns.graph, columns.kind)
-    wanted = list(dict.fromkeys([*(p for p in parts if p), *(columns.msg or ()), *x_update]))
-    left = [name for name in source.columns if name not in wanted]
-    if left:
-        _log.info("%s: columns not read: %s", source.name, ", ".join(left))
-    table = source.read(wanted)
+    table = source.read(wanted_of(source, columns, x_update))
     if not table.num_rows:
         problems.add("src", None, "no events, only column names", "at least one row", "add events")
         problems.raise_if_any()

@@ -12,7 +12,7 @@ from ctan.errors import unknown_name
 from ctan.events._batches import batches
 from ctan.events._columns import UNITS
 from ctan.events._files import format_of_file, open_file
-from ctan.events._find import Columns, find_columns, numbered
+from ctan.events._find import Columns, find_columns, numbered, wanted_of
 from ctan.events._import_batch import Types, WiderTypeError
 from ctan.events._import_finish import Watch, finish
 from ctan.events._import_pass import Plan, read_pass
@@ -87,7 +87,8 @@ def import_events(
     problems.raise_if_any()
     table = read_nodes(Path(nodes)) if nodes is not None else nodes_beside(path) or Nodes()
     updates = numbered(source.columns, "x") if columns.kind else []
-    plan = Plan(source, columns, updates, table, sort, bipartite)
+    wanted = wanted_of(source, columns, updates)
+    plan = Plan(source, columns, updates, wanted, table, sort, bipartite)
     types = Types(
         named=relabel or (table.names is not None and source.text),
         unit=unit or source.units.get(columns.t),

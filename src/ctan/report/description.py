@@ -57,6 +57,7 @@ def draw_description(
     _novelty(axes[1, 1], stream, split, src, dst)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
 
 
