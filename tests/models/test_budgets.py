@@ -35,11 +35,19 @@ def test_layers_at_which_tgat_and_tgn_keep_the_budget():
     assert COUNTS["link", "tgn"].by_layers[1] + each == 142_938
 
 
-@pytest.mark.parametrize(("grid", "blocks", "total"), [("seq", 3, 24_547), ("pasc", 8, 40_737)])
-def test_mixer_blocks_of_graphmixer(grid, blocks, total, monkeypatch):
-    given = {"dim": GRIDS[grid].dims["graphmixer"][0], "time_dim": 1, "layers": blocks}
+@pytest.mark.parametrize(
+    ("grid", "model", "blocks", "total"),
+    [
+        ("seq", "graphmixer", 3, 24_547),
+        ("pasc", "graphmixer", 8, 40_737),
+        ("seq", "dygformer", 2, 40_188),
+        ("pasc", "dygformer", 2, 78_500),
+    ],
+)
+def test_counts_with_other_numbers_of_blocks(grid, model, blocks, total, monkeypatch):
+    given = {"dim": GRIDS[grid].dims[model][0], "time_dim": 1, "layers": blocks}
     monkeypatch.setattr("ctan.models.budgets.sizes", lambda *_: given)
-    assert count(grid, "graphmixer").total == total
+    assert count(grid, model).total == total
 
 
 def test_counting_leaves_the_generator_alone():

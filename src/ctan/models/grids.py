@@ -108,6 +108,6 @@ def sizes(grid: str, model: str, layers: int = 5) -> dict[str, Any] | None:
     if model in _DEEP:
         wanted[_DEEP[model]] = layers
     elif model == "dygformer":
-        wanted["layers"] = 1  # transformer blocks: with one, and not two, the budgets are kept
+        wanted["layers"] = 1  # blocks: with the two of the paper's text, twice the budget
     known = options(model)
     return {name: value for name, value in wanted.items() if name in known}
