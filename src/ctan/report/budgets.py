@@ -72,8 +72,8 @@ def assumptions() -> list[str]:
         "side, and a readout of the pair, half as many hidden units, counted in.",
         "Dead weights receive no gradient, whatever the data: a key's bias cancels in the softmax, "
         "the diagonal of CTAN's W in W - W^T.",
-        "DyGFormer has one transformer block; so the sizes keep the budgets. The paper's text "
-        "has two on T-PascalVOC; that would be 40,188 weights at seq, 78,500 at pasc.",
+        "DyGFormer has one transformer block, which keeps the budgets. The paper's text has two on "
+        "T-PascalVOC; two are 40,188 weights at seq and 78,500 at pasc.",
         f"Without a size in any grid: {', '.join(unsized)}.",
     ]
 
