@@ -77,16 +77,6 @@ def files(cache):
     return total.hexdigest()
 
 
-def mean_degree(cache):
-    """Neighbours of a superpixel, on average over all of all images."""
-    superpixels = edges = 0
-    for file in cache.rglob("*.npz"):
-        with np.load(file) as graph:
-            superpixels += len(graph["x"])
-            edges += len(graph["edges"])
-    return round(2 * edges / superpixels, 3)
-
-
 def balance(result):
     """Events of each class, in each part."""
     stream = result.stream
@@ -157,10 +147,6 @@ def of_compactness(folder, compactness):
                 "max": int(first.found.max()),
                 "mean": round(float(first.found.mean()), 1),
             },
-            "images_within_5_of_the_limit": int(
-                (np.abs(first.found - stream.num_nodes // len(first.images)) <= 5).sum()
-            ),
-            "neighbours_of_a_superpixel": mean_degree(one),
             "superpixels_no_walk_reaches": first.unreached,
             "coord8_superpixels_no_walk_reaches": coord8.unreached,
             "coord8_graphs_kept": len(coord8.images),
@@ -184,7 +170,8 @@ def main():
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data / "voc2012_seg632"
     report = {
         "folder": folder.name,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, shared with other work",
+        "machine": f"{platform.machine()}, {len(os.sched_getaffinity(0))} of {os.cpu_count()} cores, "
+        "shared with other work",
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("numpy", "scikit-image", "pillow")},
