@@ -168,10 +168,10 @@ def of_compactness(folder, compactness):
 def main():
     data = Path(os.environ.get("CTAN_DATA") or HERE.parents[1] / "shared" / "data")
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data / "voc2012_seg632"
+    cores = f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}"
     report = {
         "folder": folder.name,
-        "machine": f"{platform.machine()}, {len(os.sched_getaffinity(0))} of {os.cpu_count()} cores, "
-        "shared with other work",
+        "machine": f"{platform.machine()}, {cores} cores, shared with other work",
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("numpy", "scikit-image", "pillow")},
