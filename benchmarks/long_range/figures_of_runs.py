@@ -29,8 +29,14 @@ def lengths(home: Path, read: Read, chosen: Chosen) -> None:
         ("TGN", {"model": "tgn"}),
     ]
     for number, (name, wanted) in enumerate(rows):
-        found = chosen(runs, **wanted)
-        _line(left, found, "length", name, COLORS[number])
+        # Dots side by side: many seeds have the same accuracy.
+        _line(left, chosen(runs, **wanted), "length", name, COLORS[number], 1.03 ** (number - 2.5))
+    for number, (_, wanted) in enumerate(rows):
+        taught = chosen(read("teaching"), teaching="curriculum", **wanted)
+        for n in sorted({run["length"] for run in taught}):
+            mean = statistics.mean(100 * r["test"]["accuracy"] for r in taught if r["length"] == n)
+            left.plot(n * 1.05 ** (number - 2.5), mean, "*", color=COLORS[number], markersize=11)
+    left.plot([], [], "*", color="0.4", markersize=9, label="by a curriculum (mean)")
     paper = paper_table("t-pathgraph")
     for name, color in (("CTAN", COLORS[2]), ("JODIE", COLORS[3])):
         known = [(int(c), paper[name, c].mean) for c in paper.columns]
@@ -45,7 +51,7 @@ def lengths(home: Path, read: Read, chosen: Chosen) -> None:
     gain = read("gain")
     for number, n in enumerate((20, 100)):
         found = chosen(gain, length=n)
-        _line(right, found, "gain", f"n = {n}, after 20 epochs", COLORS[number])
+        _line(right, found, "gain", f"n = {n}, after 20 epochs", COLORS[number], 1.0)
         first = [(r["options"]["gain"], 100 * r["val_accuracy"][0]) for r in found]
         values = sorted({g for g, _ in first})
         mean = [statistics.mean(a for g, a in first if g == value) for value in values]
@@ -54,7 +60,7 @@ def lengths(home: Path, read: Read, chosen: Chosen) -> None:
         )
     for edge, text in ((1.0, "isometric"), (3.0, "first outweighs all later")):
         right.axvline(edge, color="0.75", linewidth=1, zorder=0)
-        right.text(edge + 0.03, 61, text, fontsize=8, color="0.4", rotation=90, va="bottom")
+        right.text(edge, 103.5, text, fontsize=8, color="0.4", ha="center", va="bottom")
     right.set_xlabel("gain of a hop at the start")
     right.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 0.02))
     for axis in (left, right):
@@ -64,28 +70,36 @@ def lengths(home: Path, read: Read, chosen: Chosen) -> None:
     save(figure, home / "lengths.png")
 
 
-def _line(axis: Any, runs: list[dict[str, Any]], key: str, name: str, color: str) -> None:
+def _line(
+    axis: Any,
+    runs: Runs,
+    key: str,
+    name: str,
+    color: str,
+    shift: float = 1.0,
+) -> None:
     at: dict[float, list[float]] = {}
     for run in runs:
         value = run["options"].get(key, run.get(key))
         at.setdefault(value, []).append(100 * run["test"]["accuracy"])
     x = sorted(at)
-    mean = [statistics.mean(at[value]) for value in x]
-    axis.plot(x, mean, color=color, label=name)
+    axis.plot(x, [statistics.mean(at[value]) for value in x], color=color, label=name)
     # Every seed as a dot: accuracy is near 100 or near 50, which a deviation would hide.
     for value in x:
-        axis.plot([value] * len(at[value]), at[value], "o", color=color, markersize=3.5, alpha=0.5)
+        shifted = [value * shift] * len(at[value])
+        axis.plot(shifted, at[value], "o", color=color, markersize=3.5, alpha=0.5)
 
 
 def curves(home: Path, read: Read, chosen: Chosen) -> None:
     """Training loss and validation accuracy at n = 100: memorising, and understanding."""
     figure, (loss, accuracy) = panels(2, width=5.0)
     runs = read("starts") + chosen(read("gain"), gain=1.5) + chosen(read("beyond"), variant="paper")
-    runs += read("baselines")
+    runs += read("baselines") + chosen(read("teaching"), teaching="curriculum")
     rows = [
-        ("CTAN, default", {"init": "default"}),
-        ("CTAN, isometric", {"init": "isometric"}),
-        ("JODIE", {"model": "jodie"}),
+        ("CTAN, default", {"init": "default", "teaching": "repeated"}),
+        ("the same, curriculum", {"init": "default", "teaching": "curriculum"}),
+        ("CTAN, isometric", {"init": "isometric", "teaching": "repeated"}),
+        ("JODIE", {"model": "jodie", "teaching": "repeated"}),
         ("CTAN, latching, gain 1.5", {"init": "latching", "gain": 1.5}),
         ("CTAN, latching, gain 3", {"init": "latching", "gain": None}),
     ]
@@ -95,7 +109,10 @@ def curves(home: Path, read: Read, chosen: Chosen) -> None:
             loss.plot(run["train_loss"], color=COLORS[number], alpha=0.8, label=label)
             accuracy.plot([100 * a for a in run["val_accuracy"]], color=COLORS[number], alpha=0.8)
     loss.set_ylabel("training loss")
-    loss.legend(frameon=False, fontsize=8)
+    figure.legend(
+        *loss.get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3,
+        fontsize=9,
+    )  # fmt: skip
     accuracy.set_ylabel("validation accuracy (%)")
     for axis in (loss, accuracy):
         axis.set_xlabel("epoch")

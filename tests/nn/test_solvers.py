@@ -121,6 +121,19 @@ def test_heuns_bound_is_the_closed_form(gamma, epsilon):
     assert solver("heun").growth([-gamma + 1.001j * omega], epsilon)[0] > 1
 
 
+@given(y=st.floats(0, 3.2))
+def test_factors_without_damping_are_the_polynomials_of_the_page(y):
+    """docs/solvers.md, on the imaginary axis; Cayley turns by 2 arctan(y / 2) instead of y."""
+    z = np.array(1j * y)
+    square = {name: abs(SOLVERS[name].stability(z)) ** 2 for name in SOLVERS}
+    assert square["euler"] == pytest.approx(1 + y**2)
+    assert square["heun"] == pytest.approx(1 + y**4 / 4)
+    assert square["rk4"] == pytest.approx(1 - y**6 / 72 + y**8 / 576)
+    assert square["cayley"] == pytest.approx(1)
+    assert square["exponential"] == pytest.approx(1)
+    assert np.angle(SOLVERS["cayley"].stability(z)) == pytest.approx(2 * math.atan(y / 2))
+
+
 def test_without_damping_euler_and_heun_bear_no_rotation_rk4_bears_some_and_cayley_any():
     assert solver("euler").bound(0.0, 1.0) == 0
     assert solver("heun").bound(0.0, 1.0) == 0

@@ -85,7 +85,8 @@ def _shade(
     imaginary: tuple[float, float],
 ) -> None:
     """Grey where this factor is no larger than 1."""
-    x, y = np.meshgrid(np.linspace(*real, 401), np.linspace(*imaginary, 401))
+    # An even number of rows leaves out the real axis, and with it the pole of Cayley.
+    x, y = np.meshgrid(np.linspace(*real, 400), np.linspace(*imaginary, 400))
     size = np.abs(factor(x + 1j * y))
     axis.contourf(x, y, size, levels=[-1, _NONE], colors=["0.92"])
     axis.contour(x, y, size, levels=[_NONE], colors=["0.5"], linewidths=1)
@@ -144,7 +145,7 @@ def draw_solvers(path: str | Path, marked: Mapping[str, Any]) -> None:
         True
     """
     figure, (plane, axis, bound) = panels(3)
-    real, imaginary = np.meshgrid(np.linspace(-3.2, 3.2, 381), np.linspace(-3.2, 3.2, 381))
+    real, imaginary = np.meshgrid(np.linspace(-3.2, 3.2, 400), np.linspace(-3.2, 3.2, 400))
     omega = np.linspace(0, 3.2, 321)
     for number, solver in enumerate(SOLVERS.values()):
         # Cayley and the exponential are one line in both panels; dashes show the other below.

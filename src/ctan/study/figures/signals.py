@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctan.study.figures.canvas import COLORS, panels, save
 from ctan.study.reach import Reach
 from ctan.study.signal import Signal
 
-#: Below this a difference is drawn as this: single precision knows nothing smaller.
-_FLOOR = 1e-8
+#: Curves end where they fall below this: rounding is not far.
+_FLOOR = 1e-9
 
 
 def draw_signals(
@@ -50,10 +51,9 @@ def draw_signals(
     for axis, name in zip(axes, chosen, strict=True):
         for number, (label, signal) in enumerate(signals.items()):
             value = getattr(signal, name)
-            known = ~np.isnan(value)
-            shown = value[known] if name == "readable" else np.maximum(value[known], _FLOOR)
+            shown = value if name == "readable" else _above_floor(value)
             axis.plot(
-                signal.step[known] + 1, shown, label=label, color=COLORS[number % len(COLORS)],
+                signal.step + 1, shown, label=label, color=COLORS[number % len(COLORS)],
                 linestyle=(styles or {}).get(label, "-" if number < len(COLORS) else "--"),
             )  # fmt: skip
         axis.set_title(titles[name], fontsize=10)
@@ -63,11 +63,19 @@ def draw_signals(
             axis.set_ylim(0.4, 1.03)
         else:
             axis.set_yscale("log")
+            axis.set_ylim(bottom=_FLOOR)
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", frameon=False,
         ncols=min(5, len(signals)), fontsize=9,
     )  # fmt: skip
     save(figure, path)
+
+
+def _above_floor(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Down to the floor, and nothing after that until it rises again."""
+    low = value < _FLOOR
+    onto = low & ~np.concatenate([[False], low[:-1]])
+    return np.where(onto, _FLOOR, np.where(low, np.nan, value))
 
 
 def draw_reach(path: str | Path, found: Mapping[str, Reach], *, since: int = 0) -> None:

@@ -1,0 +1,35 @@
+"""What the page on protocols says works as it stands there, and its tables are the library's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "protocols.md").read_text()
+
+
+def test_the_commands(ctan, tmp_path, calls):
+    (tmp_path / "calls.csv").write_bytes(calls.read_bytes())
+    (commands,) = re.findall(r"```bash\n(.*?)```", PAGE, re.S)
+    for line in commands.splitlines():
+        result = ctan(*shlex.split(line)[1:])
+        assert result.code == 0, f"{line}\n{result.err}"
+
+
+def test_the_tables_are_those_of_the_library_and_of_the_records(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.protocols_report import TABLES, written
+
+    assert written(PAGE) == PAGE, "run python -m benchmarks.protocols_report"
+    assert set(re.findall(r"<!-- table (\w+) -->", PAGE)) == set(TABLES)
+
+
+def test_what_is_named_is_there():
+    named = re.findall(r"`pytest ([^`]+)`", PAGE)
+    assert named
+    for path in " ".join(named).split():
+        assert (ROOT / path).exists(), path
+    for module in re.findall(r"-m benchmarks\.(\w+)", PAGE):
+        assert (ROOT / "benchmarks" / f"{module}.py").exists(), module
