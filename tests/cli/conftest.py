@@ -41,9 +41,10 @@ def ctan(capfd, monkeypatch, tmp_path):
 
 @pytest.fixture(scope="session")
 def calls(tmp_path_factory):
-    """400 calls of 20 people to 30 others, each of whom has favourites."""
+    """400 calls of 20 people to 30 others, each of whom has favourites; one comes late."""
     rng = np.random.default_rng(0)
     caller = rng.integers(0, 20, 400)
+    caller[:300] %= 19  # anna19 is unknown to the training part
     callee = (3 * caller + rng.integers(0, 6, 400)) % 30
     seconds = np.sort(rng.integers(0, 100_000, 400))
     rows = [
