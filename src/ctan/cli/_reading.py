@@ -13,20 +13,33 @@ from ctan.cli import _show
 
 _PANEL = "Reading a file"
 
-Src = Annotated[str | None, Option(help="Column of sources [src].", rich_help_panel=_PANEL)]
-Dst = Annotated[str | None, Option(help="Column of destinations [dst].", rich_help_panel=_PANEL)]
-Time = Annotated[str | None, Option("--t", help="Column of times [t].", rich_help_panel=_PANEL)]
+Src = Annotated[
+    str | None, Option(help="Column of sources (default: src).", rich_help_panel=_PANEL)
+]
+Dst = Annotated[
+    str | None, Option(help="Column of destinations (default: dst).", rich_help_panel=_PANEL)
+]
+Time = Annotated[
+    str | None, Option("--t", help="Column of times (default: t).", rich_help_panel=_PANEL)
+]
 Label = Annotated[
-    str | None, Option("--y", help="Column of labels [label or y].", rich_help_panel=_PANEL)
+    str | None,
+    Option("--y", help="Column of labels (default: label or y).", rich_help_panel=_PANEL),
 ]
 Msg = Annotated[
     list[str] | None,
-    Option(help="Columns of event features, a,b,... [f0,f1,... or msg].", rich_help_panel=_PANEL),
+    Option(
+        help="Columns of event features, a,b,... (default: f0,f1,... or msg).",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Graph = Annotated[
-    str | None, Option(help="Column of graph ids, for many graphs.", rich_help_panel=_PANEL)
+    str | None,
+    Option(help="Column of graph ids, for many graphs (default: graph).", rich_help_panel=_PANEL),
 ]
-Kind = Annotated[str | None, Option(help="Column of kinds of event.", rich_help_panel=_PANEL)]
+Kind = Annotated[
+    str | None, Option(help="Column of kinds of event (default: kind).", rich_help_panel=_PANEL)
+]
 Unit = Annotated[
     str | None, Option(help="What times count: s, ms, us or ns.", rich_help_panel=_PANEL)
 ]

@@ -26,7 +26,9 @@ from ctan.cli import _reading as r
 Json = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
 Root = Annotated[
     Path | None,
-    Option(help="Folder of all data sets [$CTAN_DATA or ~/.cache/ctan].", show_default=False),
+    Option(
+        help="Folder of all data sets (default: $CTAN_DATA or ~/.cache/ctan).", show_default=False
+    ),
 ]
 
 

@@ -28,7 +28,7 @@ def demo(
     epochs: Annotated[int, Option(help="Of every run.", min=1)] = 60,
     graphs: Annotated[int, Option(help="Paths of each length.", min=20)] = 1000,
     workers: Annotated[
-        int | None, Option(help="Processes, one thread each [one for each core].", min=1)
+        int | None, Option(help="Processes, one thread each (default: one for each core).", min=1)
     ] = None,
 ) -> None:
     """Train CTAN and two baselines on T-PathGraph, and put them beside the paper's numbers."""

@@ -25,7 +25,10 @@ def edgebank(
     ] = "wikipedia",
     root: Annotated[
         Path | None,
-        Option(help="Folder of the data sets. [$CTAN_DATA, or ~/.cache/ctan]", show_default=False),
+        Option(
+            help="Folder of all data sets (default: $CTAN_DATA or ~/.cache/ctan).",
+            show_default=False,
+        ),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:

@@ -60,7 +60,7 @@ def train(
     run: Annotated[
         Path | None,
         Option(
-            help="Run folder; one that holds this run goes on. [runs/TASK-DATA-MODEL-N]",
+            help="Run folder; one that holds this run goes on (default: runs/TASK-DATA-MODEL-N).",
             rich_help_panel=_RUN,
         ),
     ] = None,
