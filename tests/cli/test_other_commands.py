@@ -1,10 +1,13 @@
 """Data, models, demo, version."""
 
+import re
 from pathlib import Path
 
 from small_runs import COLUMNS
+from typer.main import get_command
 
 import ctan as library
+from ctan.cli import app
 
 
 def test_check(ctan, calls):
@@ -20,6 +23,7 @@ def test_describe(ctan, calls):
     facts = ctan("data", "describe", calls, *COLUMNS, "--json").json
     pairs = [tuple(row.split(",")[:2]) for row in calls.read_text().splitlines()[1:]]
     assert facts["repeat_rate"] == 1 - len(set(pairs)) / len(pairs)
+    assert facts["split"] == {"of": "events", "train": 280, "val": 60, "test": 60}
     shown = ctan("data", "describe", calls, *COLUMNS)
     assert "400 events, 50 nodes" in shown.out
     assert "neighbors of a node" in shown.out
@@ -33,6 +37,21 @@ def test_models(ctan):
     shown = ctan("models", "list").out
     for name in about:
         assert f"{name}: " in shown
+
+
+def commands(command, path=("ctan",)):
+    """All commands below one, with what they are called."""
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, (*path, name))
+    yield " ".join(path), command
+
+
+def test_help_shows_every_word():
+    """[words] in brackets are markup to what prints the help, and would be left out."""
+    for name, command in commands(get_command(app)):
+        for parameter in command.params:
+            text = getattr(parameter, "help", None) or ""
+            assert not re.search(r"\[[a-z#/@]", text), f"{name} --{parameter.name}: {text}"
 
 
 def test_version(ctan):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from ctan import EventStream
-from ctan.events import EventKind
+from ctan.events import EventKind, Split
 from ctan.report import Cell, Table, accuracy_by_length, beside, describe, page, paper_table, table
+from ctan.report.description import _edges
 
 
 def test_cells():
@@ -97,3 +98,25 @@ def test_describe_one_event():
     facts = describe(EventStream.from_arrays(src=[0], dst=[0], t=[1]))
     assert facts["events_of_a_node"]["most"] == 1
     assert facts["time_to_next_event"]["most"] is None
+
+
+def test_describe_counts_edges_loops_and_classes():
+    stream = EventStream.from_arrays(
+        src=[0, 0, 1, 2], dst=[1, 1, 1, 0], t=[1, 2, 3, 4], y=[0, 3, -1, 3], msg=np.ones((4, 2))
+    )
+    facts = describe(stream, Split(2, 3, 4, "by hand"))
+    assert facts["distinct_edges"] == 3
+    assert facts["self_loops"] == 1
+    assert facts["classes"] == {"0": 1, "3": 2}
+    assert (facts["event_features"], facts["node_features"]) == (2, 0)
+    assert facts["split"] == {"of": "events", "train": 2, "val": 1, "test": 1}
+    assert facts["surprise"]["tgb"] == 1.0
+
+
+def test_bins_of_whole_times_hold_as_many_times_each():
+    # 400 times in 60 bins of equal length would be 6 in some and 7 in others.
+    counts, _ = np.histogram(np.arange(400), _edges(np.arange(400)))
+    assert set(counts[:-1]) == {7}
+    for t in (np.array([5]), np.array([0.5]), np.array([0, 2**62]), np.array([-3.5, 7.25])):
+        edges = _edges(t)
+        assert np.histogram(t.astype(float), edges)[0].sum() == len(t)

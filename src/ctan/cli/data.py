@@ -15,6 +15,7 @@ from ctan.cli.data_sets import Json, Root, download, import_file, list_data, wat
 from ctan.errors import DataError
 
 if TYPE_CHECKING:
+    from ctan.datasets import Dataset
     from ctan.events import EventStream, GraphSplit, Split
 
 data_app = typer.Typer(
@@ -86,7 +87,7 @@ def describe(
 ) -> None:
     """Show what data hold: their card, degrees, times between events, repeats, surprise."""
     from ctan import datasets
-    from ctan.events import SURPRISES, read_events, surprise
+    from ctan.events import SURPRISES, read_events
     from ctan.report import describe as describe_stream
     from ctan.report import draw_description
 
@@ -106,13 +107,11 @@ def describe(
         with r.notes():
             stream = read_events(data, **options)
         split, card = _split_if_any(stream), stream.card()
-    facts = describe_stream(stream)
-    if split is not None:
-        facts["surprise"] = surprise(stream, split)
+    facts = describe_stream(stream, split)
     if figure is not None:
         draw_description(figure, stream, split, title=data)
     if as_json:
-        _show.json_out(facts)
+        _show.json_out({**facts, **(_about(known) if is_known else {})})
         return
     _show.out(f"{card}\n")
     _quantiles(facts)
@@ -135,11 +134,23 @@ def _split_if_any(stream: EventStream) -> Split | GraphSplit | None:
         return None
 
 
+def _about(data: Dataset) -> dict[str, Any]:
+    """Where a data set comes from, as its card tells it."""
+    about = data.about
+    return {
+        "published": about.published,
+        "notes": data.notes,
+        "source": about.source,
+        "licence": about.licence,
+        "citation": about.citation,
+    }
+
+
 def _quantiles(facts: dict[str, Any]) -> None:
     spread = {
         name: values
         for name, values in facts.items()
-        if isinstance(values, dict) and name != "surprise"
+        if isinstance(values, dict) and "median" in values
     }
     columns = ["", *(name.replace("_", " ") for name in next(iter(spread.values())))]
     rows = [

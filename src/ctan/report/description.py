@@ -69,15 +69,25 @@ def _boundaries(stream: EventStream, split: Split | GraphSplit | None) -> list[f
 
 
 def _activity(ax: Axes, t: NDArray[np.generic], boundaries: list[float]) -> None:
-    ax.hist(np.asarray(t, np.float64), bins=_BINS, color=_BLUE)
-    for at, name in zip(boundaries, ("validation", "test"), strict=False):
+    ax.hist(np.asarray(t, np.float64), bins=_edges(t), color=_BLUE)
+    for line, (at, name) in enumerate(zip(boundaries, ("validation", "test"), strict=False)):
         ax.axvline(at, color="black", linewidth=1)
-        ax.annotate(
-            name, (at, 1), xycoords=("data", "axes fraction"), xytext=(3, -4),
+        ax.annotate(  # one below the other: the boundaries may be close
+            name, (at, 1), xycoords=("data", "axes fraction"), xytext=(3, -4 - 12 * line),
             textcoords="offset points", va="top", fontsize=8,
         )  # fmt: skip
     ax.margins(x=0)
     ax.set(xlabel="time", ylabel="events", title="Activity")
+
+
+def _edges(t: NDArray[np.generic]) -> list[float]:
+    """Where bins begin and end: as many whole times in each, so that none is higher for that."""
+    low, high = t[0].item(), t[-1].item()
+    if t.dtype.kind == "f":
+        return list(np.linspace(low, high if high > low else low + 1, _BINS + 1))
+    width = (high - low) // _BINS + 1
+    count = (high - low) // width + 1
+    return [float(low + width * i) for i in range(count + 1)]
 
 
 def _degrees(ax: Axes, src: IntArray, dst: IntArray) -> None:
@@ -124,15 +134,14 @@ def _novelty(
     new[first] = 1
     parts = np.array_split(new, min(_BINS, max(1, len(new))))
     place = np.cumsum([len(part) for part in parts]) - [len(part) / 2 for part in parts]
-    ax.plot(place, [part.mean() for part in parts], color=_BLUE, linewidth=2)
     lines = [f"repeat rate      {1 - new.mean():.3f}"]
     if split is not None:
         found = surprise(stream, split)
         lines += [f"surprise {name:<7} {found[name]:.3f}" for name in ("tgb", "pairs", "events")]
-    ax.text(
-        0.97, 0.97, "\n".join(lines), transform=ax.transAxes, ha="right", va="top", fontsize=9,
-        family="monospace",
-    )  # fmt: skip
+    means = [part.mean() for part in parts]
+    ax.plot(place, means, color=_BLUE, linewidth=2, label="\n".join(lines))
+    # Put where the line is not.
+    ax.legend(handlelength=0, frameon=False, prop={"family": "monospace", "size": 9})
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.set(xlabel="interaction", ylabel="share of new pairs", ylim=(0, 1.02), title="Novelty")
     ax.margins(x=0)
