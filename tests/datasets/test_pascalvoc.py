@@ -190,8 +190,26 @@ def test_the_counts_of_the_paper_are_those_of_whole_batches():
 
 
 def test_too_few_graphs(drawn, tmp_path):
-    with pytest.raises(DataError, match=r"too few graphs of 61 nodes: 0\. The images have \d+ to"):
-        pascal_voc(drawn, superpixels=60, nodes=61, cache=tmp_path)
+    found = np.sort(pascal_voc(drawn, **SMALL, cache=tmp_path).found)
+    said = r"too few graphs of \d+ nodes: 5, expected at least 6 .* The images have \d+ to"
+    with pytest.raises(DataError, match=said):
+        pascal_voc(drawn, superpixels=60, nodes=int(found[-5]), cache=tmp_path)
+    six = pascal_voc(drawn, superpixels=60, nodes=int(found[-6]), cache=tmp_path)
+    assert all(len(part) for part in six.split)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"nodes": 61}, "nodes=61: no image will have as many"),
+        ({"superpixels": 0}, "superpixels=0: expected at least 1"),
+        ({"processes": 0, "whole_batches": -1}, "processes=0: .*\\nwhole_batches=-1: "),
+    ],
+)
+def test_options_without_a_meaning_are_refused_before_any_work(drawn, tmp_path, option, said):
+    with pytest.raises(CtanError, match=said):
+        pascal_voc(drawn, **{**SMALL, **option}, cache=tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_cache_that_cannot_be_written(drawn, tmp_path):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ctan.datasets.pascalvoc_build import Job, Progress, superpixel_graphs
 from ctan.datasets.pascalvoc_folder import find_pairs, raise_problems
-from ctan.datasets.pascalvoc_split import PARTS, drawn_place, parts_by_lists, whole
+from ctan.datasets.pascalvoc_split import drawn_place, parts_by_lists, refuse_too_few, whole
 from ctan.datasets.pascalvoc_walks import (
     ADJACENCIES,
     LABELS,
@@ -20,7 +20,7 @@ from ctan.datasets.pascalvoc_walks import (
     union,
     walk_through,
 )
-from ctan.errors import CtanError, DataError, unknown_name
+from ctan.errors import CtanError, unknown_name
 from ctan.events import EventStream, GraphSplit, split_by_graph
 
 #: The nodes of a graph at each compactness, as in the paper.
@@ -115,7 +115,12 @@ def pascal_voc(
         DataError: all that is wrong with the folder, or with its files.
     """
     folder = Path(folder)
-    nodes = _checked(compactness, nodes, adjacency, label, split, whole_batches, processes)
+    counts = {
+        "processes": processes,
+        "superpixels": superpixels,
+        **({} if whole_batches is None else {"whole_batches": whole_batches}),
+    }
+    nodes = _checked(compactness, nodes, adjacency, label, split, counts)
     pairs = find_pairs(folder, images, masks, split)
     by_lists = pairs[0].part is not None
     if not by_lists:
@@ -144,7 +149,7 @@ def pascal_voc(
     parts = parts_by_lists(pairs, foreground) if by_lists else [list(range(len(pairs)))]
     large = [[i for i in part if i in graphs] for part in parts]
     used = whole(large, whole_batches)
-    _refuse_empty(folder, large, used, nodes, found)
+    refuse_too_few(folder, large, used, nodes, found)
     order = [i for part in used for i in part]
     stream = union([graphs[i] for i in order], nodes)
     ends = np.cumsum([len(part) for part in used])
@@ -173,10 +178,9 @@ def _checked(
     adjacency: str,
     label: str,
     split: str | None,
-    whole_batches: int | None,
-    processes: int,
+    counts: dict[str, int],
 ) -> int:
-    """The nodes of a graph, once all options have a meaning."""
+    """The nodes of a graph, once all options have a meaning; `counts` are whole numbers."""
     named = (
         ("adjacency", adjacency, ADJACENCIES),
         ("label", label, LABELS),
@@ -193,30 +197,14 @@ def _checked(
         )
     if nodes is not None and nodes < 2:
         problems.append(f"nodes={nodes}: expected at least 2, the ends of one edge.")
-    for name, number in (("processes", processes), ("whole_batches", whole_batches)):
-        if number is not None and number < 1:
-            problems.append(f"{name}={number}: expected at least 1.")
-    if problems:
-        raise CtanError("\n".join(problems))
-    return NODES[int(compactness)] if nodes is None else nodes
-
-
-def _refuse_empty(
-    folder: Path,
-    large: list[list[int]],
-    used: list[list[int]],
-    nodes: int,
-    found: NDArray[np.int64],
-) -> None:
-    """Say what to change where a part is left without graphs."""
-    if all(used):
-        return
-    sizes = [f"{len(part):,}" for part in large]
-    counts = ", ".join(f"{n} for {part}" for n, part in zip(sizes, PARTS, strict=False))
-    smaller = " or smaller batches (whole_batches=...)" if all(large) else ""
-    raise DataError(
-        f"{folder}: too few graphs of {nodes} nodes{' for whole batches' if all(large) else ''}: "
-        f"{counts if len(sizes) > 1 else sizes[0]}. The images have {found.min()} to {found.max()} "
-        f"superpixels, median {np.median(found):g}. To repair: ask for fewer nodes (nodes=...)"
-        f"{smaller}, or add images."
-    )
+    problems += [f"{name}={n}: expected at least 1." for name, n in counts.items() if n < 1]
+    if not problems:
+        nodes = NODES[int(compactness)] if nodes is None else nodes
+        if nodes <= counts["superpixels"]:
+            return nodes
+        problems.append(
+            f"nodes={nodes}: no image will have as many superpixels, as superpixels="
+            f"{counts['superpixels']} is the most that it may have. Ask for fewer nodes, or allow "
+            "more superpixels."
+        )
+    raise CtanError("\n".join(problems))

@@ -25,7 +25,7 @@ ABOUT = About(
     surprise="1.0",
 )
 #: The paper's table: the nodes of all graphs, the events of 24 batches of 256 graphs (and 1).
-PUBLISHED = {
+PUBLISHED: dict[float, dict[str, int]] = {
     10: {"nodes": 2_671_704, "events": 2_660_352},
     30: {"nodes": 2_990_466, "events": 2_906_113},
 }
@@ -66,9 +66,9 @@ def load_pascal_voc(
         raise unknown_name("source of T-PascalVOC", source, SOURCES)
     if not (root / folder).is_dir():
         raise DataError(_absent(root / folder, source, images, masks))
-    about = replace(ABOUT, published=PUBLISHED.get(int(compactness), {}))
+    about = replace(ABOUT, published=PUBLISHED.get(compactness, {}))
     if source == "released":
-        stream, parts = read_released_pascal_voc(root / folder, int(compactness))
+        stream, parts = read_released_pascal_voc(root / folder, compactness)
         return Dataset(about, stream, parts, notes=("the authors' CSV files",))
     made = pascal_voc(
         root / folder,

@@ -17,7 +17,7 @@ _PARTS = (0, 1, 2)  # training, validation and test in column ext_roll
 
 
 def read_released_pascal_voc(
-    folder: str | os.PathLike[str], compactness: int = 10
+    folder: str | os.PathLike[str], compactness: float = 10
 ) -> tuple[EventStream, GraphSplit]:
     r"""Read `voc_pascal_temporal_C.csv` and `voc_pascal_temporal_nodefeatures_C.csv`.
 
@@ -43,8 +43,8 @@ def read_released_pascal_voc(
         >>> [part.tolist() for part in split]
         [[0], [1], [2]]
     """
-    events_file = Path(folder) / f"voc_pascal_temporal_{compactness}.csv"
-    nodes_file = Path(folder) / f"voc_pascal_temporal_nodefeatures_{compactness}.csv"
+    events_file = Path(folder) / f"voc_pascal_temporal_{compactness:g}.csv"
+    nodes_file = Path(folder) / f"voc_pascal_temporal_nodefeatures_{compactness:g}.csv"
     missing = [file.name for file in (events_file, nodes_file) if not file.is_file()]
     if missing:
         raise DataError(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctan.datasets.pascalvoc_folder import Pair
+from ctan.errors import DataError
 
 PARTS = ("train", "val", "test")
+#: Of fewer graphs, 70/15/15 leaves one part empty.
+_FEWEST_BY_SHARES = 6
 
 
 def drawn_place(name: str) -> bytes:
@@ -68,3 +72,36 @@ def whole(groups: list[list[int]], batch: int | None) -> list[list[int]]:
     if batch is None:
         return groups
     return [group[: len(group) // batch * batch] for group in groups]
+
+
+def refuse_too_few(
+    folder: Path,
+    large: list[list[int]],
+    used: list[list[int]],
+    nodes: int,
+    found: NDArray[np.int64],
+) -> None:
+    """Say what to change where a part is left without graphs.
+
+    Args:
+        folder: of the images.
+        large: the images of each part that have enough superpixels; of all, by shares.
+        used: those that are left in whole batches.
+        nodes: of a graph.
+        found: superpixels of each image.
+    """
+    by_lists = len(large) > 1
+    fewest = 1 if by_lists else _FEWEST_BY_SHARES
+    if min(map(len, used)) >= fewest:
+        return
+    in_batches = min(map(len, large)) >= fewest  # there would be enough without them
+    sizes = [f"{len(part):,}" for part in large]
+    counts = ", ".join(f"{n} for {part}" for n, part in zip(sizes, PARTS, strict=False))
+    of_all = f"{sizes[0]}, expected at least {fewest} to share among three parts"
+    smaller = " or smaller batches (whole_batches=...)" if in_batches else ""
+    raise DataError(
+        f"{folder}: too few graphs of {nodes} nodes{' for whole batches' if in_batches else ''}: "
+        f"{counts if by_lists else of_all}. The images have {found.min()} to {found.max()} "
+        f"superpixels, median {np.median(found):g}. To repair: ask for fewer nodes (nodes=...)"
+        f"{smaller}, or add images."
+    )
