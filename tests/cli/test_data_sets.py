@@ -29,6 +29,9 @@ def test_describe_a_data_set_with_its_figure(ctan, tmp_path):
     assert "60 events, 80 nodes" in result.out
     assert "14 / 3 / 3 graphs" in result.out
     assert "the paper's 1.0 comes out as tgb" in result.out
+    facts = ctan("data", "describe", "t-pathgraph", "--json").json
+    assert facts["split"] == {"of": "graphs", "train": 700, "val": 150, "test": 150}
+    assert "Gravina" in facts["citation"]
     assert (tmp_path / "paths.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -75,6 +78,15 @@ def test_an_imported_file_is_described_and_trained_on(ctan, calls, tmp_path):
     assert set(facts["surprise"]) >= {"tgb", "pairs", "events"}
     trained = ctan("train", "link", "store", "--epochs", 1)
     assert trained.code == 0, trained.err
+
+
+def test_a_store_is_not_imported_again(ctan, tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst,t\n0,1,5\n")
+    assert ctan("data", "import", "e.csv", "store").code == 0
+    result = ctan("data", "import", "store", "another")
+    assert result.code == 2
+    assert "store: is a store already" in result.err
+    assert not (tmp_path / "another").exists()
 
 
 def test_columns_that_are_not_read_are_named(ctan, tmp_path):

@@ -8,7 +8,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 
-from ctan.errors import unknown_name
+from ctan.errors import DataError, unknown_name
 from ctan.events._batches import batches
 from ctan.events._columns import UNITS
 from ctan.events._files import format_of_file, open_file
@@ -19,7 +19,7 @@ from ctan.events._import_pass import Plan, read_pass
 from ctan.events._nodes import Nodes, nodes_beside, read_nodes
 from ctan.events._problems import Problems
 from ctan.events.read import read_events
-from ctan.events.store import write_store
+from ctan.events.store import is_store, write_store
 from ctan.stored import new_folder
 
 
@@ -78,6 +78,11 @@ def import_events(
     if unit is not None and unit not in UNITS:
         raise unknown_name("unit of time", unit, UNITS)
     asked = Columns(src, dst, t, y, msg, graph, kind)
+    if is_store(path):
+        raise DataError(
+            f"{path}: is a store already, expected a file. To repair: use it as it is, wherever a "
+            "file of events can be named."
+        )
     if format_of_file(path) == "NPZ":
         options = {**vars(asked), "unit": unit, "sort": sort, "bipartite": bipartite}
         return write_store(read_events(path, **options, relabel=relabel, nodes=nodes), store)
