@@ -89,6 +89,45 @@ def test_a_store_is_not_imported_again(ctan, tmp_path):
     assert not (tmp_path / "another").exists()
 
 
+def test_data_sets_in_a_folder_of_their_own(ctan, tmp_path, monkeypatch):
+    pictures = pytest.importorskip("PIL.Image")
+    pytest.importorskip("skimage")
+    for kind, shape in (("JPEGImages", (30, 40, 3)), ("SegmentationClass", (30, 40))):
+        folder = tmp_path / "sets" / "t-pascalvoc" / kind
+        folder.mkdir(parents=True)
+        for i in range(6):
+            pictures.fromarray(np.full(shape, i, np.uint8)).save(folder / f"{i}.png")
+    monkeypatch.setenv("CTAN_DATA", str(tmp_path / "elsewhere"))
+
+    options = ("--data-option", "superpixels=40", "--data-option", "nodes=10", "--root", "sets")
+    trained = ctan("train", "sequence", "t-pascalvoc", *options, "--epochs", 1, "--json")
+    assert trained.code == 0, trained.err
+    run = trained.json["run"]
+    assert "its own split" not in trained.err
+    assert ctan("evaluate", run, "--json").json == trained.json
+
+    for part, names in (("train", "012"), ("val", "34"), ("test", "5")):
+        (tmp_path / "sets" / "t-pascalvoc" / f"{part}.txt").write_text("\n".join(names))
+    by_lists = ctan("train", "sequence", "t-pascalvoc", *options, "--epochs", 1)
+    assert "its own split, 3 / 2 / 1 graphs, is not taken" in by_lists.err
+    assert "parts them as 4 / 1 / 1" in by_lists.err
+
+    for part in ("train", "val", "test"):
+        (tmp_path / "sets" / "t-pascalvoc" / f"{part}.txt").unlink()
+    (tmp_path / "sets").rename(tmp_path / "moved")
+    assert ctan("evaluate", run).code == 2
+    assert ctan("evaluate", run, "--data", "moved", "--json").json == trained.json
+
+    (tmp_path / "e.csv").write_text("src,dst,t\n0,1,5\n")
+    wrong = ctan("evaluate", run, "--data", "e.csv")
+    assert wrong.code == 2
+    assert "e.csv: expected the folder of all data sets" in wrong.err
+    for command in (("data", "describe"), ("train", "link"), ("prequential",)):
+        wrong = ctan(*command, "e.csv", "--root", "moved")
+        assert wrong.code == 2
+        assert "--root moved: goes with a data set" in wrong.err
+
+
 def test_columns_that_are_not_read_are_named(ctan, tmp_path):
     (tmp_path / "e.csv").write_text("src,dst,t,minutes,note\n0,1,5,2,x\n1,2,6,3,y\n")
     for command in (["check", "e.csv"], ["describe", "e.csv"], ["import", "e.csv", "store"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from ctan.cli._options import protocol_types, typed
@@ -62,7 +63,11 @@ def protocol_from(start: Any, pairs: Iterable[str], batch_size: int | None, **sh
 
 
 def data_options(
-    data: str, reading: dict[str, Any], short: dict[str, Any], pairs: Iterable[str]
+    data: str,
+    reading: dict[str, Any],
+    short: dict[str, Any],
+    pairs: Iterable[str],
+    root: Path | None = None,
 ) -> dict[str, Any]:
     """The options of a data set, or of the reader of a file.
 
@@ -71,6 +76,7 @@ def data_options(
         reading: options that go with a file.
         short: options that go with a data set; None where they were not given.
         pairs: ``key=value`` for a data set.
+        root: the folder of all data sets; None where it was not given.
 
     Example:
         >>> data_options("t-pathgraph", {}, {"length": 5, "variant": None}, ["seed=1"])
@@ -88,8 +94,8 @@ def data_options(
             )
         known = datasets.options_of(data)
         return typed([*pairs, *flags], known, f"option of {data}", "--data-option")
-    if flags or pairs:
-        wrong = ", ".join([*flags, *pairs])
+    if flags or pairs or root is not None:
+        wrong = ", ".join([*flags, *pairs, *([] if root is None else [f"--root {root}"])])
         raise CtanError(
             f"{wrong}: goes with a data set ({', '.join(datasets.names())}), but {data} is none."
         )

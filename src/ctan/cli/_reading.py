@@ -63,13 +63,13 @@ Nodes = Annotated[
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """What the reader of a file finds worth a note goes to stderr: columns that are not read.
+    """What a reader finds worth a note goes to stderr: columns that are not read, for instance.
 
     Example:
         >>> with notes():
         ...     logging.getLogger("ctan.events").info("shown on stderr")
     """
-    logger, handler = logging.getLogger("ctan.events"), _Notes()
+    logger, handler = logging.getLogger("ctan"), _Notes()
     before = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -95,11 +95,11 @@ def describe(
         src=src, dst=dst, t=t, y=y, msg=msg, graph=graph, kind=kind, unit=unit, sort=sort,
         bipartite=bipartite, relabel=relabel, nodes=nodes,
     )  # fmt: skip
-    options = data_options(data, reading, {}, data_option or ())
+    options = data_options(data, reading, {}, data_option or (), root)
     _outputs.picture(figure, "--figure")
     is_known = datasets.is_known(data)
     if is_known:
-        with watched(data) as watch:
+        with r.notes(), watched(data) as watch:
             known = datasets.load(data, root, watch=watch, **options)
         stream, card = known.stream, known.card()
         split: Split | GraphSplit | None = known.split

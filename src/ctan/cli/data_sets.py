@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.progress import (
     BarColumn,
@@ -23,11 +23,16 @@ from typer import Argument, Option
 from ctan.cli import _outputs, _show
 from ctan.cli import _reading as r
 
+if TYPE_CHECKING:
+    from ctan.events import EventStream
+
 Json = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
 Root = Annotated[
     Path | None,
     Option(
-        help="Folder of all data sets (default: $CTAN_DATA or ~/.cache/ctan).", show_default=False
+        help="Folder of all data sets (default: $CTAN_DATA or ~/.cache/ctan).",
+        show_default=False,
+        rich_help_panel="Data sets",
     ),
 ]
 
@@ -73,6 +78,16 @@ def watched(name: str) -> Iterator[Callable[[int, int | None], None]]:
     with Progress(*columns, console=_show.notes, transient=True, disable=_quiet()) as bar:
         task = bar.add_task(name, total=None, visible=False)
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+
+
+def opened(
+    data: str, options: dict[str, Any], root: Path | None
+) -> tuple[EventStream, dict[str, Any]]:
+    """The events of a data set or of a file, and the record that finds them again."""
+    from ctan import datasets, training
+
+    with r.notes(), watched(data) if datasets.is_known(data) else nullcontext() as watch:
+        return training.open_data(data, options, root, watch)
 
 
 def download(

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 def evaluate(
     run: Annotated[Path, Argument(help="A run folder.", show_default=False)],
     data: Annotated[
-        Path | None, Option(help="The file of its events, if it was moved.", show_default=False)
+        Path | None,
+        Option(
+            help="The file of its events, or the folder of all data sets, if moved.",
+            show_default=False,
+        ),
     ] = None,
     protocol: Annotated[
         list[str] | None,

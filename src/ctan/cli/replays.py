@@ -12,6 +12,7 @@ from ctan.cli import _arrays, _show
 from ctan.cli import _reading as r
 from ctan.cli._asked import data_options, device_from, protocol_from, together
 from ctan.cli._options import typed
+from ctan.cli.data_sets import Root, opened
 from ctan.errors import CtanError
 
 
@@ -22,7 +23,11 @@ def embed(
         str | None, Option(help="The time; by default after the last event.", show_default=False)
     ] = None,
     data: Annotated[
-        Path | None, Option(help="The file of its events, if it was moved.", show_default=False)
+        Path | None,
+        Option(
+            help="The file of its events, or the folder of all data sets, if moved.",
+            show_default=False,
+        ),
     ] = None,
     device: Annotated[str, Option(help="cpu, cuda or cuda:N.")] = "cpu",
 ) -> None:
@@ -67,6 +72,7 @@ def prequential(
     data_option: Annotated[
         list[str] | None, Option(help="Option of any data set, key=value; repeatable.")
     ] = None,
+    root: Root = None,
     src: r.Src = None,
     dst: r.Dst = None,
     t: r.Time = None,
@@ -94,10 +100,10 @@ def prequential(
     how, own, of_data, device = together(
         lambda: protocol_from(start.protocol, protocol or (), None),
         lambda: typed(option or (), options_of(model), f"option of {model}", "--option"),
-        lambda: data_options(data, file, {}, data_option or ()),
+        lambda: data_options(data, file, {}, data_option or (), root),
         lambda: device_from(device),
     )
-    stream, _ = training.open_data(data, of_data)
+    stream, _ = opened(data, of_data, root)
     stage = training.stage_for(stream, task, model, {**start.options, **own}, how, device)
     steps = training.prequential(stage, learn=learn)
     found = []

@@ -14,6 +14,7 @@ from ctan.cli import _reading as r
 from ctan.cli import _show
 from ctan.cli._asked import data_options, device_from, protocol_from, together
 from ctan.cli._options import typed
+from ctan.cli.data_sets import Root, opened
 from ctan.errors import CtanError
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def train(
         list[str] | None,
         Option(help="Option of any data set, key=value; repeatable.", rich_help_panel=_DATA),
     ] = None,
+    root: Root = None,
     src: r.Src = None,
     dst: r.Dst = None,
     t: r.Time = None,
@@ -131,10 +133,10 @@ def train(
     how, own, of_data, device = together(
         lambda: protocol_from(start.protocol, protocol or (), batch_size, **flags),
         lambda: typed(option or (), options_of(model), f"option of {model}", "--option"),
-        lambda: data_options(data, file, named, data_option or ()),
+        lambda: data_options(data, file, named, data_option or (), root),
         lambda: device_from(device),
     )
-    stream, record = training.open_data(data, of_data)
+    stream, record = opened(data, of_data, root)
     _show.say(f"{data}: {len(stream):,} events, {stream.num_nodes:,} nodes")
     options = {**start.options, **own}
     if from_run is not None:

@@ -51,7 +51,7 @@ def describe(stream: EventStream, split: Split | GraphSplit | None = None) -> di
     order = np.lexsort((time, node))
     distinct = np.unique(src * stream.num_nodes + dst)
     gaps = np.diff(time[order])[np.diff(node[order]) == 0]
-    facts = {
+    facts: dict[str, Any] = {
         "events": len(stream),
         "nodes": stream.num_nodes,
         "event_features": stream.edge_dim,
@@ -73,10 +73,12 @@ def describe(stream: EventStream, split: Split | GraphSplit | None = None) -> di
 
 def _sizes(split: Split | GraphSplit) -> dict[str, Any]:
     """How much each part holds, and of what."""
-    parts = {"train": split.train, "val": split.val, "test": split.test}
     if isinstance(split, Split):
-        return {"of": "events", **{name: p.stop - p.start for name, p in parts.items()}}
-    return {"of": "graphs", **{name: len(part) for name, part in parts.items()}}
+        sizes = [part.stop - part.start for part in (split.train, split.val, split.test)]
+    else:
+        sizes = [len(part) for part in split]
+    of = "events" if isinstance(split, Split) else "graphs"
+    return {"of": of, **dict(zip(("train", "val", "test"), sizes, strict=True))}
 
 
 def _classes(y: NDArray[Any] | None) -> dict[str, int] | None:
