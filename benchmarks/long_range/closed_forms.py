@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from records import cell, chosen, read, seconds, table
-
+from benchmarks.long_range.records import cell, chosen, read, seconds
+from benchmarks.pages import table
 from ctan.nn import SOLVERS
 from ctan.study import FASTEST, norms, stability
 

@@ -10,20 +10,42 @@ from typing import Any
 
 import numpy as np
 import torch
-from plans import BASELINES, CTAN, RECIPE
 
+from benchmarks.long_range.plans import BASELINES, CTAN, RECIPE
 from ctan.datasets import path_graphs
 from ctan.events import EventStream
 from ctan.models import Dims, Model, build
 from ctan.nn import SOLVERS
-from ctan.study import Signal, figures, reach, retention, sensitivity, spectrum, star
+from ctan.study import Signal, figures, hop, reach, retention, sensitivity, spectrum, star
 from ctan.tasks import Protocol
-from ctan.training import fit
+from ctan.training import Run, fit
 
 #: As T-PathGraph with 20 nodes has it.
 DIMS = Dims(nodes=1, edge_dim=1, node_dim=1, elapsed_mean=4.97368, elapsed_std=5.58893)
 GRAPHS = 200
 IDENTITY = {"init": "isometric"}
+
+#: Of curves, by the first word of their names; ψ stands for CTAN with it, and so does a start.
+COLORS = dict(
+    zip(
+        ("add", "concat", "tanh_concat", "input_only", "JODIE", "DyRep", "TGN", "TGAT"),
+        figures.COLORS,
+        strict=True,
+    )
+) | dict(
+    zip(
+        ("default", "isometric", "latching with gain 1", "latching with gain 3"),
+        figures.COLORS,
+        strict=False,
+    )
+)
+#: Of curves, by the rest of their names.
+LINES = {
+    "isometric": "--",
+    "trained": "--",
+    "isometric, one neighbour": ":",
+    "isometric, one neighbour, Cayley, γ = 0": "-.",
+}
 
 
 def fresh(name: str, **options: Any) -> Model:
@@ -43,17 +65,17 @@ def baselines() -> dict[str, Model]:
 
 
 @cache
-def _trained(name: str, options: str) -> Model:
-    run = fit(
+def _run(name: str, options: str) -> Run:
+    return fit(
         path_graphs(20), task="sequence", model=name, options=json.loads(options),
         protocol=Protocol(**RECIPE),
     )  # fmt: skip
-    return run.stage.predictor.model
 
 
-def trained(name: str, **options: Any) -> Any:
-    """A model after the recipe on T-PathGraph with 20 nodes, seed 0."""
-    return _trained(name, json.dumps(CTAN | options if name == "ctan" else BASELINES[name]))
+def trained(name: str, **options: Any) -> tuple[Any, float]:
+    """A model after the recipe on T-PathGraph with 20 nodes, seed 0; and its test accuracy."""
+    run = _run(name, json.dumps(CTAN | options if name == "ctan" else BASELINES[name]))
+    return run.stage.predictor.model, run.results["test"]["accuracy"]
 
 
 def solvers(home: Path) -> None:
@@ -74,7 +96,7 @@ def _spectra(path: Path, models: dict[str, Any]) -> None:
 
 
 def spectra(home: Path) -> None:
-    """Over ψ, fresh and trained; over γ and ε with ψ = add: there an event is the step."""
+    """Fresh models over ψ; over γ and ε with ψ = add: there an event is the step."""
     _spectra(
         home / "spectra.png",
         {
@@ -93,18 +115,22 @@ def spectra(home: Path) -> None:
 
 
 def spectra_trained(home: Path) -> None:
-    """The same after training on T-PathGraph with 20 nodes."""
-    _spectra(
-        home / "spectra-trained.png",
-        {
-            "add": trained("ctan", psi="add"),
-            "concat": trained("ctan"),
-            "concat, isometric": trained("ctan", **IDENTITY),
-            "concat, latching": trained("ctan", init="latching"),
-            "tanh_concat": trained("ctan", psi="tanh_concat"),
-            "add, γ = 0.5": trained("ctan", psi="add", gamma=0.5),
-        },
-    )
+    """ψ and starts after training on T-PathGraph with 20 nodes."""
+    columns: dict[str, dict[str, Any]] = {
+        "add": {"psi": "add"},
+        "add, γ = 0.5": {"psi": "add", "gamma": 0.5},
+        "concat": {},
+        "concat, isometric": IDENTITY,
+        "concat, latching": {"init": "latching"},
+        "tanh_concat": {"psi": "tanh_concat"},
+    }
+    models = {}
+    for name, options in columns.items():
+        model, accuracy = trained("ctan", **options)
+        before, after = (np.abs(hop(each)).max() for each in (ctan(**options), model))
+        title = f"{name}: test {100 * accuracy:.0f} %\ngain of a hop {before:.2f}, now {after:.2f}"
+        models[title] = model
+    _spectra(home / "spectra-trained.png", models)
 
 
 def _signals(
@@ -112,11 +138,16 @@ def _signals(
     models: dict[str, Model],
     measure: Callable[..., Signal],
     along: str,
-    styles: dict[str, str] | None = None,
 ) -> None:
+    """A colour for each ψ and each other model; broken lines for what is not a fresh default."""
     curves = {name: measure(model, 40, graphs=GRAPHS) for name, model in models.items()}
-    dashes = dict.fromkeys(("JODIE", "DyRep", "TGN", "TGAT"), "--")
-    figures.draw_signals(path, curves, along=along, styles=dashes | (styles or {}))
+    figures.draw_signals(
+        path,
+        curves,
+        along=along,
+        styles={name: LINES.get(name.partition(", ")[2], "-") for name in models},
+        colors={name: COLORS[name.partition(", ")[0]] for name in models},
+    )
 
 
 def passed_on(home: Path) -> None:
@@ -137,23 +168,18 @@ def passed_on(home: Path) -> None:
 def latched(home: Path) -> None:
     """Starts of CTAN, and what training makes of the default ones."""
     models: dict[str, Model] = {
-        "CTAN, default": ctan(),
-        "CTAN, isometric": ctan(**IDENTITY),
-        "CTAN, latching, gain 1": ctan(init="latching", gain=1.0),
-        "CTAN, latching, gain 3": ctan(init="latching"),
-        "CTAN, default, trained at n = 20": trained("ctan"),
-        "JODIE, trained at n = 20": trained("jodie"),
+        "default": ctan(),
+        "isometric": ctan(**IDENTITY),
+        "latching with gain 1": ctan(init="latching", gain=1.0),
+        "latching with gain 3": ctan(init="latching"),
+        "default, trained": trained("ctan")[0],
+        "JODIE": baselines()["JODIE"],
+        "JODIE, trained": trained("jodie")[0],
     }
-    after = dict.fromkeys((name for name in models if "trained" in name), "--")
-    _signals(home / "sensitivity-starts.png", models, sensitivity, "hops", after)
+    _signals(home / "sensitivity-starts.png", models, sensitivity, "hops")
 
 
 def retained(home: Path) -> None:
-    alone = {
-        # Without the echo of what the partners were told.
-        "concat, isometric, one neighbour": ctan(**IDENTITY, neighbors=1),
-        "the same, Cayley, γ = 0": ctan(**IDENTITY, neighbors=1, gamma=0.0, solver="cayley"),
-    }
     models: dict[str, Model] = {
         "add": ctan(psi="add"),
         "concat": ctan(),
@@ -161,11 +187,14 @@ def retained(home: Path) -> None:
         "input_only": ctan(psi="input_only"),
         "concat, isometric": ctan(**IDENTITY),
         "tanh_concat, isometric": ctan(psi="tanh_concat", **IDENTITY),
-        **alone,
+        # Without the echo of what the partners were told.
+        "concat, isometric, one neighbour": ctan(**IDENTITY, neighbors=1),
+        "concat, isometric, one neighbour, Cayley, γ = 0": ctan(
+            **IDENTITY, neighbors=1, gamma=0.0, solver="cayley"
+        ),
         **baselines(),
     }
-    dots = dict.fromkeys(alone, ":")
-    _signals(home / "retention.png", models, retention, "events at the node", dots)
+    _signals(home / "retention.png", models, retention, "events at the node")
 
 
 def reached(home: Path) -> None:

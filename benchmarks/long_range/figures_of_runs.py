@@ -7,15 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.long_range.records import Runs, chosen, read
 from ctan.report import paper_table
 from ctan.study.figures import COLORS, panels, save
 
-Runs = list[dict[str, Any]]
-Read = Callable[[str], Runs]
-Chosen = Callable[..., Runs]
 
-
-def lengths(home: Path, read: Read, chosen: Chosen) -> None:
+def lengths(home: Path) -> None:
     """Accuracy against length, by start and by model; and against the gain of a hop."""
     figure, (left, right) = panels(2, width=5.6, height=4.2)
     runs = read("headline") + read("beyond") + read("starts") + read("baselines")
@@ -35,7 +32,10 @@ def lengths(home: Path, read: Read, chosen: Chosen) -> None:
         taught = chosen(read("teaching"), teaching="curriculum", **wanted)
         for n in sorted({run["length"] for run in taught}):
             mean = statistics.mean(100 * r["test"]["accuracy"] for r in taught if r["length"] == n)
-            left.plot(n * 1.05 ** (number - 2.5), mean, "*", color=COLORS[number], markersize=11)
+            left.plot(
+                n * 1.09 ** (number - 2.5), mean, "*", color=COLORS[number], markersize=12,
+                markeredgecolor="white", zorder=3,
+            )  # fmt: skip
     left.plot([], [], "*", color="0.4", markersize=9, label="by a curriculum (mean)")
     paper = paper_table("t-pathgraph")
     for name, color in (("CTAN", COLORS[2]), ("JODIE", COLORS[3])):
@@ -62,7 +62,7 @@ def lengths(home: Path, read: Read, chosen: Chosen) -> None:
         right.axvline(edge, color="0.75", linewidth=1, zorder=0)
         right.text(edge, 103.5, text, fontsize=8, color="0.4", ha="center", va="bottom")
     right.set_xlabel("gain of a hop at the start")
-    right.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 0.02))
+    right.legend(fontsize=8, loc="lower right", facecolor="white", edgecolor="white", framealpha=1)
     for axis in (left, right):
         axis.axhline(50, color="0.7", linewidth=1, zorder=0)
         axis.set_ylim(40, 103)
@@ -90,7 +90,7 @@ def _line(
         axis.plot(shifted, at[value], "o", color=color, markersize=3.5, alpha=0.5)
 
 
-def curves(home: Path, read: Read, chosen: Chosen) -> None:
+def curves(home: Path) -> None:
     """Training loss and validation accuracy at n = 100: memorising, and understanding."""
     figure, (loss, accuracy) = panels(2, width=5.0)
     runs = read("starts") + chosen(read("gain"), gain=1.5) + chosen(read("beyond"), variant="paper")
@@ -117,3 +117,6 @@ def curves(home: Path, read: Read, chosen: Chosen) -> None:
     for axis in (loss, accuracy):
         axis.set_xlabel("epoch")
     save(figure, home / "curves-100.png")
+
+
+FIGURES: dict[str, Callable[[Path], None]] = {make.__name__: make for make in (lengths, curves)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,9 @@ NAMES = {"ctan": "CTAN", "jodie": "JODIE", "tgn": "TGN", "dyrep": "DyRep"}
 
 
 def read(plan: str) -> Runs:
-    """Every run of a plan, from its JSON lines; the older of them name no teaching."""
-    lines = (RESULTS / f"{plan}.jsonl").read_text().splitlines()
+    """Every run of a plan so far, from its JSON lines; the older of them name no teaching."""
+    path = RESULTS / f"{plan}.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
     return [{"teaching": "repeated", **json.loads(line)} for line in lines]
 
 
@@ -36,13 +36,6 @@ def cell(runs: Runs) -> str:
     accuracy = [100 * run["test"]["accuracy"] for run in runs]
     text = f"{statistics.mean(accuracy):.1f} ± {statistics.pstdev(accuracy):.1f}"
     return text if len(runs) == 10 else f"{text} ({len(runs)})"
-
-
-def table(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
-    """A table in Markdown."""
-    lines = [list(map(str, head)), *(list(map(str, row)) for row in rows)]
-    marks = ["---"] + ["---:"] * (len(lines[0]) - 1)
-    return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], marks, *lines[1:]])
 
 
 def seconds(runs: Runs) -> str:

@@ -1,8 +1,8 @@
 """T-PathGraph, length after length: run plans, one JSON line per finished run, resume at will.
 
-    python benchmarks/long_range/run.py headline             # one plan; all without a name
-    python benchmarks/long_range/run.py --workers 8          # side by side, one thread each
-    python benchmarks/long_range/run.py --list               # how much is done
+    python -m benchmarks.long_range.run headline       # one plan; all without a name
+    python -m benchmarks.long_range.run --workers 8    # side by side, one thread each
+    python -m benchmarks.long_range.run --list         # how much is done
 
 A run whose line is already there is skipped, so a plan can be stopped and started again.
 """
@@ -19,12 +19,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import dropped  # noqa: F401 (registers its model)
-import latching_memories  # noqa: F401 (registers its models)
 import torch
-from plans import PLANS, RECIPE
-from teaching import teach
 
+from benchmarks.long_range import dropped, latching_memories  # noqa: F401 (register their models)
+from benchmarks.long_range.plans import PLANS, RECIPE
+from benchmarks.long_range.records import RESULTS
+from benchmarks.long_range.teaching import teach
 from ctan.datasets import path_graphs
 from ctan.events import EventStream
 from ctan.tasks import Protocol
@@ -139,7 +139,7 @@ def unfinished(plan: str, path: Path) -> list[Trial]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("plans", nargs="*", help=", ".join(PLANS))
-    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()

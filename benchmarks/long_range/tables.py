@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from records import NAMES, Runs, cell, chosen, read, seconds, table
-
+from benchmarks.long_range.records import NAMES, Runs, cell, chosen, read, seconds
+from benchmarks.pages import table
 from ctan.report import paper_table
 
 #: In the order of the paper's table of T-PathGraph.

@@ -9,7 +9,7 @@ import torch
 from ctan.errors import CtanError
 from ctan.events import EventStream
 from ctan.models import CTAN, Dims, build
-from ctan.study import path, reach, reachable, spectrum, star
+from ctan.study import hop, path, reach, reachable, sensitivity, spectrum, star
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -169,3 +169,41 @@ def test_a_node_that_met_itself_is_varied_apart_from_itself_as_a_neighbour():
     stream = EventStream.from_arrays(src=[0, 1], dst=[1, 1], t=[0, 1], x=x, msg=msg)
     found = spectrum(ctan(gamma=0.25), stream, step=1)
     np.testing.assert_allclose(found.field.real, -0.25, atol=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["euler", "heun", "rk4", "cayley", "exponential"])
+@pytest.mark.parametrize("psi", ["add", "concat", "tanh_concat", "input_only"])
+def test_a_hop_passes_through_the_value_map_and_psi_alone(solver, psi):
+    """Euler's is eps V E; a solver in which A acts on the input, too, puts phi_1 before it."""
+    model = ctan(psi=psi, solver=solver, gamma=0.3)
+    layer, encoder = model.layers[0], getattr(model.initial.encoder, "weight", None)
+    state = {"add": torch.eye(6), "input_only": torch.zeros(6, 6)}.get(psi)
+    state = encoder[:, :6] if state is None else state
+    z = 0.5 * layer.generator().detach()
+    eye = torch.eye(6)
+    matrix = {
+        "euler": eye,
+        "heun": eye + z / 2,
+        "rk4": eye + z / 2 + z @ z / 6 + z @ z @ z / 24,
+        "cayley": torch.linalg.inv(eye - z / 2),
+        "exponential": torch.linalg.solve(z, torch.linalg.matrix_exp(z) - eye),
+    }[solver]
+    expected = torch.linalg.eigvals(0.5 * matrix @ layer.phi.value.weight @ state).detach().numpy()
+    found = hop(model)
+    np.testing.assert_allclose(np.sort(np.abs(found)), np.sort(np.abs(expected)), atol=1e-9)
+    np.testing.assert_allclose(found.sum(), expected.sum(), atol=1e-9)
+
+
+def test_a_signal_fades_along_a_path_as_the_gain_of_a_hop():
+    model = ctan(psi="concat", act="tanh", phi="attention", epsilon=1.0)
+    with torch.no_grad():
+        # Faint inputs leave tanh straight, and no biases leave it at 0.
+        model.initial.encoder.weight[:, 6:].mul_(1e-3)
+        model.initial.encoder.bias.zero_()
+        model.layers[0].phi.value.bias.zero_()
+        model.layers[0].phi.value.weight.mul_(3)
+        model.layers[0].phi.edge.weight.zero_()
+    derivative = sensitivity(model, hops=40, graphs=2).derivative
+    gain = float(np.abs(hop(model)).max())
+    assert 0.5 < gain < 1.1
+    assert (derivative[39] / derivative[19]) ** (1 / 20) == pytest.approx(gain, rel=0.02)

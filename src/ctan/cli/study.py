@@ -98,13 +98,13 @@ def spectrum(
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Eigenvalues of CTAN's ODE, of its solver's step and of a whole event.
+    """Eigenvalues of CTAN's ODE, of its solver's step, of a whole event; and the gain of a hop.
 
     ctan study spectrum --vary gamma=0,0.1,0.5 -o epsilon=1 --out spectra.png
     """
     from ctan.errors import CtanError
     from ctan.models import CTAN
-    from ctan.study import figures, star
+    from ctan.study import figures, hop, star
     from ctan.study import spectrum as measure
 
     _outputs.picture(out)
@@ -126,6 +126,7 @@ def spectrum(
             ],
             "largest factor of a step": float(np.abs(found.step).max()),
             "largest factor of an event": found.growth,
+            "gain of a hop": float(np.abs(hop(shown)).max()),
         }
     if out is not None:
         figures.draw_spectra(out, spectra)

@@ -4,7 +4,7 @@ from ctan.study.playback import Moment, Playback
 from ctan.study.probes import first_nodes, path, star
 from ctan.study.reach import Reach, reach, reachable
 from ctan.study.signal import Signal, follow, retention, sensitivity
-from ctan.study.spectrum import Spectrum, spectrum
+from ctan.study.spectrum import Spectrum, hop, spectrum
 from ctan.study.stability import FASTEST, Stability, norms, stability
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Stability",
     "first_nodes",
     "follow",
+    "hop",
     "norms",
     "path",
     "reach",

@@ -11,6 +11,8 @@ With the neighbours held fixed, an event takes a node's stored state :math:`h` t
 - ``step``: :math:`\partial h_1 / \partial h_0`. Outside of the unit circle it grows.
 - ``event``: :math:`\partial h_1 / \partial h`, with :math:`\psi`: what a stored state meets at each
   event of its node. This, not the field alone, decides what is remembered.
+
+What passes from node to node takes another way, past the antisymmetric weights: see :func:`hop`.
 """
 
 from __future__ import annotations
@@ -117,6 +119,43 @@ def spectrum(model: CTAN, stream: EventStream, step: int) -> Spectrum:
         solver=layer.solver.name,
         epsilon=layer.epsilon,
     )
+
+
+def hop(model: CTAN) -> Eigenvalues:
+    r"""Eigenvalues of a hop: of what a new node makes of the small state of its one neighbour.
+
+    They are those of :math:`\partial h_v / \partial h_u` at states of 0 without inputs, after the
+    first of CTAN's steps: of :math:`\epsilon V E` where biases are 0 and Euler takes the step. The
+    largest modulus is the gain: below 1 a signal fades from hop to hop, above 1 it grows until the
+    activation holds it. Where that eigenvalue is not positive, its sign depends on how many hops
+    it has come.
+
+    Args:
+        model: fresh or trained.
+
+    Returns:
+        ``[d]``.
+
+    Example:
+        >>> from ctan.models import Dims
+        >>> model = CTAN(Dims(1, 1, 1), dim=4, epsilon=0.5, init="latching", gain=3.0)
+        >>> hop(model).real.round(4)
+        array([3., 3., 3., 3.])
+    """
+    layer, psi = model.layers[0], model.initial
+    x = layer.weight.new_zeros(1, psi.node_dim) if psi.node_dim else None
+    # Row 0 is the new node, row 1 its neighbour; both have met no other.
+    met = torch.ones(1, 1, dtype=torch.long)
+    attr = layer.weight.new_zeros(1, 1, cast(int, layer.phi.edge_dim))
+    edges = Incoming(met, met.bool(), met.new_ones(2), attr, self_attr=attr[0])
+
+    def pass_on(state: Tensor) -> Tensor:
+        new = psi(torch.zeros_like(state), x)
+        moved: Tensor = layer(torch.cat([new, psi(state, x)]), edges)
+        return moved
+
+    found: Eigenvalues = _eigenvalues(pass_on, layer.weight.new_zeros(1, layer.dim))[0]
+    return found
 
 
 def _eigenvalues(function: Callable[[Tensor], Tensor], at: Tensor) -> Eigenvalues:

@@ -23,6 +23,7 @@ def draw_signals(
     along: str,
     columns: Sequence[str] = (),
     styles: Mapping[str, str] | None = None,
+    colors: Mapping[str, str] | None = None,
 ) -> None:
     """Curves of what becomes of a signal: derivative, difference, and what can be read off.
 
@@ -32,6 +33,7 @@ def draw_signals(
         along: what a step is: ``hops`` or ``events``.
         columns: which of ``derivative``, ``difference`` and ``readable`` to draw; all if not given.
         styles: Matplotlib's line style by name; solid if not given, dashed after eight.
+        colors: Matplotlib's colour by name; one after the other if not given.
 
     Example:
         >>> import tempfile
@@ -53,7 +55,8 @@ def draw_signals(
             value = getattr(signal, name)
             shown = value if name == "readable" else _above_floor(value)
             axis.plot(
-                signal.step + 1, shown, label=label, color=COLORS[number % len(COLORS)],
+                signal.step + 1, shown, label=label,
+                color=(colors or {}).get(label, COLORS[number % len(COLORS)]),
                 linestyle=(styles or {}).get(label, "-" if number < len(COLORS) else "--"),
             )  # fmt: skip
         axis.set_title(titles[name], fontsize=10)
