@@ -13,10 +13,9 @@ import torch
 
 from benchmarks.long_range.plans import BASELINES, CTAN, RECIPE
 from ctan.datasets import path_graphs
-from ctan.events import EventStream
 from ctan.models import Dims, Model, build
 from ctan.nn import SOLVERS
-from ctan.study import Signal, figures, hop, reach, retention, sensitivity, spectrum, star
+from ctan.study import Signal, figures, hop, reach, relay, retention, sensitivity, spectrum, star
 from ctan.tasks import Protocol
 from ctan.training import Run, fit
 
@@ -199,20 +198,12 @@ def retained(home: Path) -> None:
 
 def reached(home: Path) -> None:
     """A path built from its far end, then an event at every node that has to pass something on."""
-    length, found = 12, {}
-    x = np.random.default_rng(0).uniform(-1, 1, (length + 1, 1)).astype(np.float32)
+    hops, found = 12, {}
     for steps in (1, 2, 3, 4):
-        built = [(i, i + 1) for i in reversed(range(length))]
-        relays = [(i, i) for i in range(steps, length + 1, steps)]
-        src, dst = zip(*built, *relays, strict=True)
-        stream = EventStream.from_arrays(src=src, dst=dst, t=range(len(src)), x=x)
-        torch.manual_seed(0)
-        model = build(
-            "ctan", Dims(length + 1, node_dim=1), dim=16, epsilon=1.0, psi="concat",
-            steps=steps, update="ball",
-        )  # fmt: skip
+        model = ctan(dim=16, steps=steps, update="ball")
+        stream = relay(hops, steps=steps, update="ball")
         found[f"L = {steps}"] = reach(model, stream, source=0)
-    figures.draw_reach(home / "reach.png", found, since=length - 1)
+    figures.draw_reach(home / "reach.png", found, since=hops - 1)
 
 
 FIGURES: dict[str, Callable[[Path], None]] = {

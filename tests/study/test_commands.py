@@ -65,6 +65,43 @@ def test_a_trained_run_is_studied_with_its_own_weights(study, tmp_path):
     assert "--option, --vary and --run" in err
 
 
+def test_runs_are_set_side_by_side_under_names_that_tell_them_apart(study, tmp_path):
+    stream, data = open_data("t-pathgraph", {"length": 3, "graphs": 20})
+    folders = [tmp_path / name for name in ("gamma-0/seed-0", "gamma-1/seed-0", "gamma-1/seed-1")]
+    for number, folder in enumerate(folders):
+        fit(
+            stream,
+            task="sequence",
+            options={"dim": 4, "gamma": float(number > 0)},
+            protocol=Protocol(split="graph", epochs=1, seed=number),
+            folder=folder,
+            data=data,
+        )
+    asked = [word for folder in folders for word in ("--run", folder)]
+    _, out, _ = study("spectrum", *asked, "--json")
+    gammas = {name: facts["gamma"] for name, facts in json.loads(out).items()}
+    assert gammas == {"gamma-0/seed-0": 0.0, "gamma-1/seed-0": 1.0, "gamma-1/seed-1": 1.0}
+    _, out, _ = study("sensitivity", "--hops", 2, *asked[2:], "--json")
+    assert list(json.loads(out)) == ["seed-0", "seed-1"]
+    code, _, err = study("reach", *asked[:2], *asked[:2])
+    assert code == 2
+    assert "the same run twice" in err
+
+
+def test_a_standing_path_is_crossed_as_many_hops_at_a_time_as_there_are_steps(study, tmp_path):
+    asked = ("reach", "--hops", 6, "--vary", "steps=1,2,3", "-o", "update=ball", "-o", "dim=6")
+    picture = tmp_path / "reach.svg"
+    _, out, _ = study(*asked, "--standing", "--json", "--out", picture)
+    found = json.loads(out)
+    assert all(each["theory"] == each["measured"] for each in found.values())
+    last = {name: 1 + each["measured"][6] for name, each in found.items()}
+    assert last == {"steps=1": 6, "steps=2": 3, "steps=3": 2}
+    assert "<svg" in picture.read_text()
+    # One that grows brings the next node at each event, whatever the steps.
+    _, out, _ = study(*asked, "--json")
+    assert {each["measured"][6] for each in json.loads(out).values()} == {5}
+
+
 def test_mistakes_are_named(study):
     code, _, err = study("sensitivity", "-m", "ctna")
     assert code == 2

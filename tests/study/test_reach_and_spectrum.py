@@ -9,46 +9,31 @@ import torch
 from ctan.errors import CtanError
 from ctan.events import EventStream
 from ctan.models import CTAN, Dims, build
-from ctan.study import hop, path, reach, reachable, sensitivity, spectrum, star
+from ctan.study import hop, path, reach, reachable, relay, sensitivity, spectrum, star
 
 pytestmark = pytest.mark.usefixtures("float64")
-
-
-def relay(length, steps, update="endpoints"):
-    """A path whose edges come far end first, then events (of one node each) that carry on.
-
-    ::
-
-        0 --- 1 --- 2 --- ... --- P      built from the right: only 0 -- 1, the last, tells of 0
-              ^ then an event at each of the nodes where what is known has to be passed on
-    """
-    built = [(i, i + 1) for i in reversed(range(length))]
-    # The event 0 -- 1 itself reaches 1, or with its ball L; each later one L hops more.
-    start = steps if update == "ball" else 1 + steps
-    relays = [min(i, length) for i in range(start, length + steps, steps)]
-    pairs = [*built, *((node, node) for node in relays)]
-    src, dst = zip(*pairs, strict=True)
-    x = np.random.default_rng(0).uniform(-1, 1, (length + 1, 1)).astype(np.float32)
-    stream = EventStream.from_arrays(src=src, dst=dst, t=range(len(pairs)), x=x)
-    return stream, length - 1
 
 
 @pytest.mark.parametrize(("length", "steps"), [(1, 1), (6, 1), (6, 2), (7, 3), (6, 6)])
 def test_information_crosses_p_hops_in_p_over_l_events(length, steps):
     """The paper's argument, to the event; without balls the first event crosses one hop only."""
-    stream, first_event = relay(length, steps, update="ball")
-    events = 1 + reachable(stream, 0, steps=steps, update="ball")[length] - first_event
-    assert events == math.ceil(length / steps)
-    stream, first_event = relay(length, steps)
-    events = 1 + reachable(stream, 0, steps=steps)[length] - first_event
-    assert events == 1 + math.ceil((length - 1) / steps)
+    first_event = length - 1
+    for update, expected in (
+        ("ball", math.ceil(length / steps)),
+        ("endpoints", 1 + math.ceil((length - 1) / steps)),
+    ):
+        stream = relay(length, steps=steps, update=update)
+        arrived = reachable(stream, 0, steps=steps, update=update)[length]
+        assert 1 + arrived - first_event == expected
+        # None of these events could be spared.
+        assert arrived == len(stream) - 1
 
 
 @pytest.mark.parametrize("update", ["endpoints", "ball"])
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_a_model_does_what_the_theory_says(steps, update):
-    stream, _ = relay(6, steps, update)
-    model = CTAN(Dims(7, node_dim=1), dim=6, steps=steps, update=update, psi="concat", epsilon=1.0)
+    stream = relay(6, steps=steps, update=update)
+    model = CTAN(Dims(1, 1, 1), dim=6, steps=steps, update=update, psi="concat", epsilon=1.0)
     found = reach(model, stream, source=0)
     np.testing.assert_array_equal(found.measured, found.theory)
     assert found.theory[6] >= 0

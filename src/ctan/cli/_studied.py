@@ -1,4 +1,4 @@
-"""The models that a study looks at: one, one from a run, or one for each value of an option."""
+"""The models that a study looks at: one, one for each value of an option, or those of runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def models_of(
-    model: str, option: Iterable[str], vary: str | None, run: Path | None, seed: int
+    model: str, option: Iterable[str], vary: str | None, runs: Iterable[Path], seed: int
 ) -> dict[str, Model]:
     """Models for one feature of nodes and of events, by what to call them.
 
@@ -22,21 +22,23 @@ def models_of(
         model: name of the model.
         option: options of the model, key=value.
         vary: ``key=value,value,...``: a model for each value; the key ``model`` means its name.
-        run: a finished run, for its model instead.
+        runs: finished runs, for their models instead; several go by the names of their folders.
         seed: of fresh weights, the same for each.
 
     Example:
-        >>> list(models_of("ctan", ["dim=4"], "gamma=0,0.1", None, seed=0))
+        >>> list(models_of("ctan", ["dim=4"], "gamma=0,0.1", [], seed=0))
         ['gamma=0', 'gamma=0.1']
     """
-    option = list(option)
-    if run is not None:
+    option, runs = list(option), list(runs)
+    if runs:
         if option or vary:
             raise CtanError(
                 "--option, --vary and --run: a run has the options that it was trained with."
             )
-        name, found = _from_run(run)
-        return {name: found}
+        if len(runs) == 1:
+            return dict([_from_run(runs[0])])
+        names = _apart(runs)
+        return {name: _from_run(run)[1] for name, run in zip(names, runs, strict=True)}
     if vary is None:
         return {model: _fresh(model, option, seed)}
     key, equals, values = vary.partition("=")
@@ -46,6 +48,16 @@ def models_of(
     if key == "model":
         return {value: _fresh(value, option, seed) for value in each}
     return {f"{key}={v}": _fresh(model, [*option, f"{key}={v}"], seed) for v in each}
+
+
+def _apart(runs: list[Path]) -> list[str]:
+    """The last parts of paths that tell them apart."""
+    whole = [run.resolve() for run in runs]
+    if len(set(whole)) < len(whole):
+        raise CtanError(f"--run {' --run '.join(map(str, runs))}: the same run twice.")
+    depths = range(1, 1 + max(len(path.parts) for path in whole))
+    tried = (["/".join(path.parts[-depth:]) for path in whole] for depth in depths)
+    return next(names for names in tried if len(set(names)) == len(names))
 
 
 def _fresh(model: str, option: list[str], seed: int) -> Model:

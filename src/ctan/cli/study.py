@@ -34,8 +34,8 @@ Vary = Annotated[
     Option(help="Side by side: an option's values, such as psi=add,concat; or model=ctan,jodie."),
 ]
 Run = Annotated[
-    Path | None,
-    Option("--run", help="Folder of a finished run: its weights instead of fresh ones."),
+    list[Path] | None,
+    Option("--run", help="Folder of a finished run: its weights, not fresh ones; repeatable."),
 ]
 Seed = Annotated[int, Option(help="Of fresh weights.", min=0, max=2**63 - 1)]
 Picture = Annotated[Path | None, Option("--out", help="Draw this figure (.png, .svg, .pdf).")]
@@ -60,7 +60,7 @@ def sensitivity(
     from ctan.study import sensitivity as measure
 
     _outputs.picture(out)
-    shown = models_of(model, option or (), vary, run, seed)
+    shown = models_of(model, option or (), vary, run or (), seed)
     _signals(shown, lambda each: measure(each, hops), "hops", out, as_json)
 
 
@@ -84,7 +84,7 @@ def retention(
     from ctan.study import retention as measure
 
     _outputs.picture(out)
-    shown = models_of(model, option or (), vary, run, seed)
+    shown = models_of(model, option or (), vary, run or (), seed)
     _signals(shown, lambda each: measure(each, events), "events", out, as_json)
 
 
@@ -109,7 +109,7 @@ def spectrum(
 
     _outputs.picture(out)
     spectra, facts = {}, {}
-    for name, shown in models_of("ctan", option or (), vary, run, seed).items():
+    for name, shown in models_of("ctan", option or (), vary, run or (), seed).items():
         if not isinstance(shown, CTAN):
             raise CtanError(f"{name} is no CTAN: a spectrum is about its antisymmetric step.")
         found, layer = measure(shown, star(step + 1, graphs=16), step), shown.layers[0]
@@ -176,30 +176,48 @@ def reach(
     vary: Vary = None,
     run: Run = None,
     seed: Seed = 0,
+    standing: Annotated[
+        bool,
+        Option(
+            "--standing",
+            help="The path is there before; then the fewest events that cross it, every L hops.",
+        ),
+    ] = False,
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """After which event each node of a path hears of the first: as measured; of CTAN, in theory.
 
-    ctan study reach --vary steps=1,2,3 -o update=ball
+    Event 0 is node 0's own. A path that grows by a node at each event, in the order of travel, is
+    crossed one hop at a time; a standing one L hops at a time.
+
+    ctan study reach --standing --vary steps=1,2,3 -o update=ball
     """
     from dataclasses import replace
 
-    from ctan.study import figures, path
+    from ctan.models import CTAN
+    from ctan.study import figures, path, relay
     from ctan.study import reach as measure
 
     _outputs.picture(out)
-    stream = replace(path(hops + 1, graphs=1), graph=None)
-    shown = models_of(model, option or (), vary, run, seed)
-    found = {name: measure(each, stream, source=0) for name, each in shown.items()}
+    shown = models_of(model, option or (), vary, run or (), seed)
+    found, grown = {}, replace(path(hops + 1, graphs=1), graph=None)
+    for name, each in shown.items():
+        stream = relay(hops) if standing else grown
+        if standing and isinstance(each, CTAN):
+            stream = relay(hops, steps=each.steps, update=each.update)
+        found[name] = measure(each, stream, source=0)
+    # What is built before tells of other nodes.
+    before = hops - 1 if standing else 0
     if out is not None:
-        figures.draw_reach(out, found)
-    curves = {
-        name: {"theory": each.theory, "measured": each.measured} for name, each in found.items()
-    }
+        figures.draw_reach(out, found, since=before)
     known = {
-        name: {kind: v for kind, v in each.items() if v is not None}
-        for name, each in curves.items()
+        name: {
+            kind: np.where(first < 0, -1, first - before)
+            for kind, first in (("theory", each.theory), ("measured", each.measured))
+            if first is not None
+        }
+        for name, each in found.items()
     }
     if as_json:
         _show.json_out(
@@ -213,7 +231,7 @@ def reach(
     }
     rows = [
         [str(node), *(_event(values[node]) for values in columns.values())]
-        for node in range(stream.num_nodes)
+        for node in range(hops + 1)
     ]
     _show.table_out("first event after which a node depends on node 0", ("node", *columns), rows)
 

@@ -61,6 +61,48 @@ def star(events: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
     )
 
 
+def relay(hops: int, *, steps: int = 1, update: str = "endpoints", seed: int = 9) -> EventStream:
+    """A path that stands already, and the fewest events that carry node 0's input to its end.
+
+    ::
+
+        0 ─── 1 ─── 2 ─── ... ─── hops
+
+    It is built from the far end, so that the event 0 ─ 1, its last, is the first that tells of 0.
+    After that, single nodes have an event with themselves wherever what is known has to be passed
+    on: every L hops for a model of L steps. Where an event updates all nodes within L hops of it
+    (``ball``) it takes ceil(hops / L) events in all, as the paper argues; where it updates its
+    endpoints alone, the event 0 ─ 1 crosses one hop only and it takes 1 + ceil((hops - 1) / L).
+
+    Args:
+        hops: length of the path.
+        steps: L, how many hops a node reads.
+        update: ``endpoints`` or ``ball``.
+        seed: of the features.
+
+    Example:
+        >>> stream = relay(5, steps=2, update="ball")
+        >>> list(zip(stream.src.tolist(), stream.dst.tolist()))
+        [(4, 5), (3, 4), (2, 3), (1, 2), (0, 1), (2, 2), (4, 4)]
+    """
+    if hops < 1 or steps < 1:
+        raise CtanError(f"a path of {hops} hops, {steps} steps: expected at least 1 of each.")
+    built = [(node, node + 1) for node in reversed(range(hops))]
+    if update == "ball":
+        passing = [*range(steps, hops, steps)]
+    else:
+        passing = [min(node, hops) for node in range(1 + steps, hops + steps, steps)]
+    src, dst = zip(*built, *((node, node) for node in passing), strict=True)
+    rng = np.random.default_rng(seed)
+    return EventStream.from_arrays(
+        src=src,
+        dst=dst,
+        t=np.arange(len(src)),
+        msg=rng.uniform(-1, 1, (len(src), 1)).astype(np.float32),
+        x=rng.uniform(-1, 1, (hops + 1, 1)).astype(np.float32),
+    )
+
+
 def first_nodes(stream: EventStream) -> IntArray:
     """The source of each graph's first event: where the signal is planted, ``[G]``.
 
