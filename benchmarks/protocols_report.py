@@ -2,7 +2,8 @@
 
     python -m benchmarks.protocols_report
 
-Tables are written into the page between their markers.
+The records are made by `benchmarks/protocols.py`, `protocols_rates.py`, `mooc_link.py` and
+`tgbl_wiki_ranking.py`, and by `ctan reproduce edgebank --root DATA --datasets tgbl-wiki --json`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from benchmarks.pages import fill, table
 from benchmarks.protocols import ANEW
 from ctan.tasks import PRESETS, Protocol
 
@@ -24,20 +26,13 @@ RULES = {"ctan": "CTAN", "edgebank": "EdgeBank", "blend": "blend"}
 DATASETS = {"wikipedia": "Wikipedia", "mooc": "MOOC"}
 
 
-def table(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
-    """A table in Markdown."""
-    lines = [list(map(str, head)), *(list(map(str, row)) for row in rows)]
-    marks = ["---"] + ["---:"] * (len(lines[0]) - 1)
-    return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], marks, *lines[1:]])
-
-
 def fields_of() -> str:
     """Every field with its default and its line, from the class's own documentation."""
     told = (inspect.getdoc(Protocol) or "").split("Attributes:\n")[1].split("\n\n")[0]
     entries = [" ".join(entry.split()) for entry in re.split(r"\n {4}(?=\w)", "\n" + told)[1:]]
     about = dict(entry.replace("``", "`").split(": ", 1) for entry in entries)
-    rows = [f"| `{f.name}` | {_code(f.default)} | {about[f.name]} |" for f in fields(Protocol)]
-    return "\n".join(["| field | default | meaning |", "|---|---|---|", *rows])
+    rows = [[f"`{f.name}`", _code(f.default), about[f.name]] for f in fields(Protocol)]
+    return table(["field", "default", "meaning"], rows, text=3)
 
 
 def presets() -> str:
@@ -58,8 +53,8 @@ def presets() -> str:
 
 def abouts() -> str:
     """One line for each preset."""
-    rows = [f"| `{name}` | {entry.about} |" for name, entry in PRESETS.items()]
-    return "\n".join(["| preset | what it is |", "|---|---|", *rows])
+    rows = [[f"`{name}`", entry.about] for name, entry in PRESETS.items()]
+    return table(["preset", "what it is"], rows, text=2)
 
 
 def worth() -> str:
@@ -239,20 +234,5 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
-def written(text: str) -> str:
-    """The page with every table as the records have it."""
-    for name, make in TABLES.items():
-        marked = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not marked.search(text):
-            raise SystemExit(f"{PAGE.name} has no place for table {name}")
-        made = make()
-        text = marked.sub(lambda m, made=made: f"{m[1]}{made}\n{m[2]}", text)
-    return text
-
-
-def main() -> None:
-    PAGE.write_text(written(PAGE.read_text()))
-
-
 if __name__ == "__main__":
-    main()
+    fill(TABLES, PAGE)
