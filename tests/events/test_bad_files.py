@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import os
 import zipfile
 
 import numpy as np
@@ -29,6 +30,10 @@ def error_of(path, content, **options) -> str:
     [
         # unsorted, NaN, negative, beyond int64
         (HEADER + "0,1,5\n1,2,4\n", ["column 't', row 1 (line 3)", "4 after 5", "--sort"]),
+        (
+            HEADER + "0,1,2024-05-01T10:00+02:00\n1,2,2024-05-01T07:30Z\n",
+            ["row 1 (line 3): got 2024-05-01T07:30Z after 2024-05-01T10:00+02:00"],
+        ),
         (HEADER + "\n0,1,5\n\n1,2,4\n", ["column 't', row 1 (line 5)"]),
         (HEADER + "0,1,5\n1,2,nan\n", ["column 't', row 1 (line 3)", "got nan", "drop the row"]),
         (HEADER + "0,1,5\n1,2,\n", ["column 't', row 1 (line 3)", "no value", "fill it in"]),
@@ -279,3 +284,11 @@ def test_tables_of_nodes(tmp_path):
     frame = {"src": ["ada"], "dst": ["bob"], "t": [1]}
     with pytest.raises(DataError, match="column 'name', row 1: got no value"):
         from_frame(frame, nodes={"name": ["ada", None]})
+
+
+def test_what_is_not_there_or_no_file_is_said(tmp_path):
+    with pytest.raises(DataError, match=r"calls\.csv: there is no such file, expected"):
+        read_events(tmp_path / "calls.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(DataError, match=r"pipe\.csv: is no regular file, expected"):
+        read_events(tmp_path / "pipe.csv")

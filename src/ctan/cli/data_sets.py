@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -156,7 +157,7 @@ def import_file(
         return
     rate = len(stream) / max(seconds, 1e-9)
     _show.out(
-        f"{store}: {len(stream):,} events, {stream.num_nodes:,} nodes, {size / 1e6:,.1f} MB; "
+        f"{store}: {len(stream):,} events, {stream.num_nodes:,} nodes, {decimal(size)}; "
         f"{seconds:.1f} s, {rate:,.0f} events/s"
     )
 

@@ -75,7 +75,10 @@ def _start(path: Path) -> bytes:
     if not path.is_file():
         if path.parent.is_dir():
             near = [p.name for p in path.parent.iterdir() if format_of_file(p)]
-            raise DataError(str(unknown_name(f"file in {path.parent}", path.name, near)))
+            if near and not path.exists():
+                raise DataError(str(unknown_name(f"file in {path.parent}", path.name, near)))
+            found = "is no regular file" if path.exists() else "there is no such file"
+            raise DataError(f"{path}: {found}, expected a file of events.")
         raise DataError(f"{path}: there is no such file, and no folder {path.parent}.")
     with path.open("rb") as file:
         return file.read(8)

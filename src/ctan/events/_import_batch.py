@@ -19,7 +19,7 @@ from ctan.events._convert import (
 from ctan.events._find import Columns
 from ctan.events._ids import by_first_appearance, is_numeric, node_ids
 from ctan.events._problems import Problems
-from ctan.events._times import format_of, times
+from ctan.events._times import as_written, format_of, times
 from ctan.events._validate import validate
 from ctan.events.kinds import EventKind
 from ctan.events.names import NodeNames
@@ -112,6 +112,7 @@ class Batches:
             else:
                 found["x_update"] = np.empty((0, len(self.x_update)), np.float32)
         called = {part: getattr(asked, part) for part in ("src", "dst", "t", "y", "graph", "kind")}
+        problems.time_cell = as_written(whole_column(table, asked.t))
         graph = found.pop("graph")  # ids are compared across the whole file later
         checked = validate(found, problems.named(called), sorted_later=not in_order)
         if graph is not None:

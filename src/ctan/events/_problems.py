@@ -34,6 +34,8 @@ class Problems:
         self.row_name = row_name
         self.found: list[str] = []
         self._called: dict[str, str | None] = {}
+        #: How the input wrote a time, where its number would not be recognised.
+        self.time_cell: Callable[[int], str] | None = None
 
     def named(self, called: dict[str, str | None]) -> Problems:
         """From here on, name columns as the input calls them; the same object."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,13 @@ def _formats(problems: Problems, name: str, column: pa.Array) -> str | None:
     ):
         return None
     return first
+
+
+def as_written(column: pa.Array) -> Callable[[int], str] | None:
+    """How a column writes the time of a row, where it does not write numbers."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return None
+    return lambda row: str(column.slice(row, 1).cast(pa.string())[0])
 
 
 def format_of(cell: str) -> str | None:

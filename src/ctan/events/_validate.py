@@ -91,12 +91,13 @@ def _check_not_negative(problems: Problems, name: str, ids: Array | None) -> Non
 
 
 def _check_sorted(problems: Problems, t: Array) -> None:
+    cell = problems.time_cell or (lambda row: str(t[row]))
     bad = np.zeros(len(t), dtype=bool)
     np.less(t[1:], t[:-1], out=bad[1:])
     problems.add_rows(
         "t",
         bad,
-        lambda row: f"{t[row]} after {t[row - 1]}",
+        lambda row: f"{cell(row)} after {cell(row - 1)}",
         "times that never decrease",
         "sort=True (--sort) sorts events by time, stably",
     )

@@ -19,7 +19,7 @@ from ctan.events._ids import node_ids
 from ctan.events._nodes import Nodes, nodes_beside, nodes_from_extras, read_nodes
 from ctan.events._problems import Problems
 from ctan.events._source import Source
-from ctan.events._times import times
+from ctan.events._times import as_written, times
 from ctan.events.kinds import EventKind
 from ctan.events.store import is_store, open_store
 from ctan.events.stream import EventStream
@@ -176,7 +176,9 @@ def _stream(
         relabel=relabel,
         names=nodes.names,
     )
-    t, t_unit = times(problems, columns.t, column(columns.t), unit or source.units.get(columns.t))
+    given_t = column(columns.t)
+    t, t_unit = times(problems, columns.t, given_t, unit or source.units.get(columns.t))
+    problems.time_cell = as_written(given_t)
     events = {
         "src": src,
         "dst": dst,
