@@ -12,6 +12,8 @@ import numpy as np
 import torch
 
 from benchmarks.long_range.plans import BASELINES, CTAN, RECIPE
+from benchmarks.long_range.records import RESULTS
+from benchmarks.long_range.teaching import transfer
 from ctan.datasets import path_graphs
 from ctan.models import Dims, Model, build
 from ctan.nn import SOLVERS
@@ -24,6 +26,8 @@ DIMS = Dims(nodes=1, edge_dim=1, node_dim=1, elapsed_mean=4.97368, elapsed_std=5
 GRAPHS = 200
 IDENTITY = {"init": "isometric"}
 
+#: Of curves, what the table needs.
+KEPT = ("derivative", "readable")
 #: Of curves, by the first word of their names; ψ stands for CTAN with it, and so does a start.
 COLORS = dict(
     zip(
@@ -73,8 +77,12 @@ def _run(name: str, options: str) -> Run:
 
 def trained(name: str, **options: Any) -> tuple[Any, float]:
     """A model after the recipe on T-PathGraph with 20 nodes, seed 0; and its test accuracy."""
-    run = _run(name, json.dumps(CTAN | options if name == "ctan" else BASELINES[name]))
+    run = _run(name, json.dumps(_options(name, options)))
     return run.stage.predictor.model, run.results["test"]["accuracy"]
+
+
+def _options(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    return CTAN | options if name == "ctan" else BASELINES[name]
 
 
 def solvers(home: Path) -> None:
@@ -138,8 +146,14 @@ def _signals(
     measure: Callable[..., Signal],
     along: str,
 ) -> None:
-    """A colour for each ψ and each other model; broken lines for what is not a fresh default."""
+    """Draw curves, and keep them for the table.
+
+    There is a colour for each ψ and each other model; broken lines are for other than fresh
+    default weights.
+    """
     curves = {name: measure(model, 40, graphs=GRAPHS) for name, model in models.items()}
+    kept = {name: {each: _digits(getattr(s, each)) for each in KEPT} for name, s in curves.items()}
+    (RESULTS / f"{path.stem}.json").write_text(json.dumps(kept, indent=1) + "\n")
     figures.draw_signals(
         path,
         curves,
@@ -147,6 +161,10 @@ def _signals(
         styles={name: LINES.get(name.partition(", ")[2], "-") for name in models},
         colors={name: COLORS[name.partition(", ")[0]] for name in models},
     )
+
+
+def _digits(values: Any) -> list[float]:
+    return [float(f"{value:.4g}") for value in values]
 
 
 def passed_on(home: Path) -> None:
@@ -176,6 +194,29 @@ def latched(home: Path) -> None:
         "JODIE, trained": trained("jodie")[0],
     }
     _signals(home / "sensitivity-starts.png", models, sensitivity, "hops")
+
+
+def elsewhere(home: Path) -> None:
+    """What was trained at 20 nodes, asked on paths of other lengths."""
+    lengths = range(8, 41)
+    asked: dict[str, tuple[str, dict[str, Any]]] = {
+        "default": ("ctan", {}),
+        "isometric": ("ctan", IDENTITY),
+        "latching with gain 3": ("ctan", {"init": "latching"}),
+        "JODIE": ("jodie", {}),
+    }
+    figure, axes = figures.panels(len(asked), width=3.0, height=2.5)
+    for axis, (title, (name, given)) in zip(axes, asked.items(), strict=True):
+        options = _options(name, given)
+        run = _run(name, json.dumps(options))
+        accuracy = transfer(run, name, options, Protocol(**RECIPE), lengths)
+        axis.plot(lengths, [100 * a for a in accuracy], "o-", color=COLORS[title], markersize=3.5)
+        axis.axvline(20, color="0.6", linewidth=1, linestyle=":", zorder=0)
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel("nodes in a path")
+        axis.set_ylim(-4, 104)
+    axes[0].set_ylabel("test accuracy (%)")
+    figures.save(figure, home / "other-lengths.png")
 
 
 def retained(home: Path) -> None:
@@ -208,5 +249,14 @@ def reached(home: Path) -> None:
 
 FIGURES: dict[str, Callable[[Path], None]] = {
     make.__name__: make
-    for make in (solvers, spectra, spectra_trained, reached, retained, passed_on, latched)
+    for make in (
+        solvers,
+        spectra,
+        spectra_trained,
+        reached,
+        retained,
+        passed_on,
+        latched,
+        elsewhere,
+    )
 }

@@ -50,6 +50,8 @@ def ctan(init: str, **more: Any) -> dict[str, Any]:
 
 
 LATCHING = ctan("latching")
+#: This model has ψ = add without being told.
+FAINT = {name: value for name, value in ctan("default").items() if name != "psi"}
 
 PLANS: dict[str, list[Row]] = {
     # CTAN from the latching start: the paper's lengths in both variants.
@@ -96,6 +98,9 @@ PLANS: dict[str, list[Row]] = {
             Row("ctan", ctan("latching", solver=solver), (20,), seeds=3, protocol=SHORT)
             for solver in ("heun", "rk4", "cayley", "exponential")
         ),
+        *(Row("ctan", ctan("default", psi=p), (20,), seeds=3) for p in ("add", "tanh_concat")),
+        Row("ctan", ctan("isometric", psi="add"), (20,), seeds=3),
+        Row("ctan-faint", FAINT, (20,), seeds=3),
         *(Row("ctan", ctan("isometric", gamma=gamma), (100,), seeds=3) for gamma in (0.0, 0.01)),
         Row("ctan", ctan("isometric"), (100,), seeds=3, protocol={"lr": 3e-4}),
         Row("ctan", ctan("isometric"), (100,), seeds=3, protocol={"clip": 1.0, "plateau": 5}),

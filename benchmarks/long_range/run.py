@@ -21,7 +21,8 @@ from typing import Any
 
 import torch
 
-from benchmarks.long_range import dropped, latching_memories  # noqa: F401 (register their models)
+# Importing these registers their models.
+from benchmarks.long_range import dropped, faint, latching_memories  # noqa: F401
 from benchmarks.long_range.plans import PLANS, RECIPE
 from benchmarks.long_range.records import RESULTS
 from benchmarks.long_range.teaching import teach

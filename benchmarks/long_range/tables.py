@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
-from benchmarks.long_range.records import NAMES, Runs, cell, chosen, read, seconds
+from benchmarks.long_range.records import NAMES, RESULTS, Runs, cell, chosen, read, seconds
 from benchmarks.pages import table
 from ctan.report import paper_table
 
 #: In the order of the paper's table of T-PathGraph.
 MEMORIES = ("jodie", "dyrep", "tgn")
+#: A signal is readable where a linear readout is right about so often.
+READABLE = 0.9
 
 
 def headline() -> str:
@@ -127,7 +130,11 @@ def ablations() -> str:
     )
     for solver in ("heun", "rk4", "cayley", "exponential"):
         add(f"latching, solver {solver}", chosen(runs, solver=solver))
-    add("default, no gradient through time", chosen(runs, init="default"))
+    add("default, no gradient through time", chosen(runs, protocol={"through_time": 0}))
+    for psi in ("add", "tanh_concat"):
+        add(f"default, ψ = {psi}", chosen(runs, init="default", psi=psi))
+    add("default, ψ = add, inputs as faint as with concat", chosen(runs, model="ctan-faint"))
+    add("isometric, ψ = add", chosen(runs, init="isometric", psi="add"))
     for gamma in (0.0, 0.01):
         add(f"isometric, γ = {gamma}", chosen(runs, init="isometric", gamma=gamma))
     add("isometric, learning rate 3e-4", chosen(runs, init="isometric", protocol={"lr": 3e-4}))
@@ -186,10 +193,38 @@ def regularised() -> str:
     return table(["isometric start, n =", 50, 100], rows)
 
 
+def signals() -> str:
+    """What a hop and an event cost, from the curves of the figures."""
+    hops, starts, events = (
+        json.loads((RESULTS / f"{figure}.json").read_text())
+        for figure in ("sensitivity", "sensitivity-starts", "retention")
+    )
+    # The other starts are there already, by their ψ.
+    hops |= {name: starts[name] for name in starts if name.startswith("latching") or "," in name}
+    head = ["", "factor of a hop", "readable for hops", "factor of an event"]
+    rows = [
+        [name, *_fading(hops.get(name)), *_fading(events.get(name))]
+        for name in [*hops, *(name for name in events if name not in hops)]
+    ]
+    return table([*head, "readable for events"], rows)
+
+
+def _fading(curve: dict[str, list[float]] | None) -> list[str]:
+    """By what the derivative is multiplied, from step 8 to 18; the last step that is readable."""
+    if curve is None:
+        return ["", ""]
+    early, late = curve["derivative"][7], curve["derivative"][17]
+    lost = [step for step, accuracy in enumerate(curve["readable"]) if accuracy < READABLE]
+    return [
+        f"{(late / early) ** 0.1:.2f}" if early else "0",
+        str(lost[0]) if lost else f"all {len(curve['readable'])}",
+    ]
+
+
 TABLES: dict[str, Callable[[], str]] = {
     make.__name__: make
     for make in (
         headline, beyond, models, latches, gains, elsewhere, ablations, more_graphs, teaching,
-        regularised,
+        regularised, signals,
     )
 }  # fmt: skip

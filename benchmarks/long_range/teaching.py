@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from ctan.datasets import path_graphs
 from ctan.events import EventStream, GraphSplit
 from ctan.models import Dims
 from ctan.tasks import Phase, Protocol
-from ctan.training import Predictor, Stage, evaluate, play
+from ctan.training import Predictor, Run, Stage, evaluate, play
 
 #: Ways of teaching: the data set's own graphs over and over, or as above.
 WAYS = ("repeated", "fresh", "curriculum", "fresh curriculum")
@@ -48,6 +49,16 @@ def teach(
         school = _School(variant, model, options, protocol)
         asked = school.stage(length)
         return _epochs(school, asked, way, length)
+
+
+def transfer(
+    run: Run, model: str, options: dict[str, Any], protocol: Protocol, lengths: Iterable[int]
+) -> list[float]:
+    """Test accuracy of a finished run's model on paths of other lengths, variant ``paper``."""
+    school = _School("paper", model, options, protocol)
+    school.predictor = run.stage.predictor
+    stages = (school.stage(length) for length in lengths)
+    return [evaluate(s, _start(s), Phase("test")).metrics["accuracy"] for s in stages]
 
 
 def _epochs(school: _School, asked: Stage, way: str, length: int) -> dict[str, Any]:
