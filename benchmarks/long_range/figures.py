@@ -212,11 +212,19 @@ def elsewhere(home: Path) -> None:
         accuracy = transfer(run, name, options, Protocol(**RECIPE), lengths)
         axis.plot(lengths, [100 * a for a in accuracy], "o-", color=COLORS[title], markersize=3.5)
         axis.axvline(20, color="0.6", linewidth=1, linestyle=":", zorder=0)
-        axis.set_title(title, fontsize=10)
+        turn = f"largest eigenvalue {_largest(run.stage.predictor.model)}" if name == "ctan" else ""
+        axis.set_title(f"{title}\n{turn}", fontsize=9)
         axis.set_xlabel("nodes in a path")
         axis.set_ylim(-4, 104)
     axes[0].set_ylabel("test accuracy (%)")
     figures.save(figure, home / "other-lengths.png")
+
+
+def _largest(model: Any) -> str:
+    """Of a hop."""
+    value = max(hop(model), key=abs)
+    turns = f" ± {abs(value.imag):.2f}i" if abs(value.imag) > 1e-6 else ""
+    return f"{value.real:.2f}{turns}"
 
 
 def retained(home: Path) -> None:

@@ -61,31 +61,41 @@ def models() -> str:
     runs, starts, paper = read("baselines"), read("starts"), paper_table("t-pathgraph")
     lengths = [3, 9, 15, 20, 50, 100]
     rows = []
+
+    def add(name: str, found: Runs) -> None:
+        cells = (cell(chosen(found, length=n)) for n in lengths)
+        rows.append([name, *cells, seconds(chosen(found, length=20))])
+
     for start in ("default", "bounded", "isometric"):
-        found = chosen(starts, init=start)
-        rows.append([f"CTAN, {start} start", *(cell(chosen(found, length=n)) for n in lengths)])
+        add(f"CTAN, {start} start", chosen(starts, init=start))
     for model in MEMORIES:
-        found = chosen(runs, model=model)
-        rows.append([NAMES[model], *(cell(chosen(found, length=n)) for n in lengths)])
+        add(NAMES[model], chosen(runs, model=model))
     for model in ("CTAN", "JODIE", "DyRep", "TGN"):
         known = [paper.cells.get((model, str(n))) for n in lengths]
         rows.append(
             [
                 f"{model}, the paper",
                 *("" if c is None else f"{c.mean:.1f} ± {c.std:.1f}" for c in known),
+                "",
             ]
         )
-    return table(["test accuracy, %, n =", *lengths], rows)
+    return table(["test accuracy, %, n =", *lengths, "seconds a run at n = 20 (median)"], rows)
 
 
 def latches() -> str:
     runs, beyond_runs = read("latching_memories"), read("beyond") + read("headline")
     lengths = [20, 50, 100]
-    rows = [["CTAN", *(cell(chosen(beyond_runs, variant="paper", length=n)) for n in lengths)]]
-    for model in MEMORIES:
-        found = chosen(runs, model=f"{model}-latching")
-        rows.append([NAMES[model], *(cell(chosen(found, length=n)) for n in lengths)])
-    return table(["latching start, n =", *lengths], rows)
+    found = {"CTAN": chosen(beyond_runs, variant="paper")}
+    found |= {NAMES[model]: chosen(runs, model=f"{model}-latching") for model in MEMORIES}
+    rows = [
+        [
+            name,
+            *(cell(chosen(each, length=n)) for n in lengths),
+            seconds(chosen(each, length=100)),
+        ]
+        for name, each in found.items()
+    ]
+    return table(["latching start, n =", *lengths, "seconds a run at n = 100 (median)"], rows)
 
 
 def gains() -> str:
