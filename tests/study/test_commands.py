@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from ctan.cli import main
+from ctan.events import EventStream
 from ctan.study import sensitivity
 from ctan.tasks import Protocol
 from ctan.training import fit, open_data
@@ -63,6 +65,9 @@ def test_a_trained_run_is_studied_with_its_own_weights(study, tmp_path):
     code, _, err = study("sensitivity", "--run", tmp_path / "run", "-o", "dim=4")
     assert code == 2
     assert "--option, --vary and --run" in err
+    code, _, err = study("sensitivity", "--run", tmp_path / "run", "-m", "jodie")
+    assert code == 2
+    assert "--model" in err
 
 
 def test_runs_are_set_side_by_side_under_names_that_tell_them_apart(study, tmp_path):
@@ -86,6 +91,41 @@ def test_runs_are_set_side_by_side_under_names_that_tell_them_apart(study, tmp_p
     code, _, err = study("reach", *asked[:2], *asked[:2])
     assert code == 2
     assert "the same run twice" in err
+
+
+@pytest.mark.parametrize("variant", ["paper", "released"])
+def test_a_run_is_studied_with_as_many_features_as_its_data_have(study, tmp_path, variant):
+    stream, data = open_data("t-pathgraph", {"length": 3, "graphs": 20, "variant": variant})
+    protocol, folder = Protocol(split="graph", epochs=1), tmp_path / "run"
+    run = fit(
+        stream, task="sequence", options={"dim": 4}, protocol=protocol, folder=folder, data=data
+    )
+    model = run.stage.predictor.model
+    _, out, _ = study("sensitivity", "--hops", 2, "--run", folder, "--json")
+    assert json.loads(out)["difference"] == pytest.approx(sensitivity(model, 2).difference.tolist())
+    for asked in (("reach", "--hops", 2), ("reach", "--hops", 2, "--standing")):
+        _, out, _ = study(*asked, "--run", folder, "--json")
+        assert json.loads(out) == {"theory": [0, 0, 1], "measured": [0, 0, 1]}
+
+
+def test_a_run_on_events_of_any_time_without_features_of_nodes_has_a_spectrum(study, tmp_path):
+    """Its first time is that of the study's events, not of its own: 1970 is not before 2020."""
+    rng, found = np.random.default_rng(0), []
+    src, dst = rng.integers(0, 8, (2, 60))
+    msg = rng.uniform(-1, 1, (60, 3)).astype(np.float32)
+    for start in (0, 1_600_000_000):
+        stream = EventStream.from_arrays(src=src, dst=dst, t=start + np.arange(60), msg=msg)
+        path, folder = tmp_path / f"{start}.npz", tmp_path / f"run-{start}"
+        np.savez(path, src=stream.src, dst=stream.dst, t=stream.t, msg=stream.msg)
+        opened, data = open_data(str(path), {})
+        protocol = Protocol(epochs=1, batch_size=20)
+        fit(opened, task="link", options={"dim": 4}, protocol=protocol, folder=folder, data=data)
+        _, out, _ = study("spectrum", "--run", folder, "--json")
+        found.append(json.loads(out)["largest factor of an event"])
+    assert found[0] == pytest.approx(found[1])
+    code, _, err = study("retention", "--run", folder)
+    assert code == 2
+    assert "without node features" in err
 
 
 def test_a_standing_path_is_crossed_as_many_hops_at_a_time_as_there_are_steps(study, tmp_path):
@@ -119,6 +159,9 @@ def test_mistakes_are_named(study):
     code, _, err = study("spectrum", "--vary", "model=ctan,jodie", "-o", "dim=4")
     assert code == 2
     assert "jodie is no CTAN" in err
+    code, _, err = study("reach", "--vary", "model=ctan,jodie", "-m", "tgat")
+    assert code == 2
+    assert "give one of them" in err
     for wrong in ("psi", "psi=", "psi=add,add"):
         code, _, err = study("spectrum", "--vary", wrong)
         assert code == 2

@@ -14,40 +14,44 @@ if TYPE_CHECKING:
 
 
 def models_of(
-    model: str, option: Iterable[str], vary: str | None, runs: Iterable[Path], seed: int
+    model: str | None, option: Iterable[str], vary: str | None, runs: Iterable[Path], seed: int
 ) -> dict[str, Model]:
     """Models for one feature of nodes and of events, by what to call them.
 
     Args:
-        model: name of the model.
+        model: name of the model, ctan if None.
         option: options of the model, key=value.
         vary: ``key=value,value,...``: a model for each value; the key ``model`` means its name.
         runs: finished runs, for their models instead; several go by the names of their folders.
         seed: of fresh weights, the same for each.
 
     Example:
-        >>> list(models_of("ctan", ["dim=4"], "gamma=0,0.1", [], seed=0))
+        >>> list(models_of(None, ["dim=4"], "gamma=0,0.1", [], seed=0))
         ['gamma=0', 'gamma=0.1']
     """
     option, runs = list(option), list(runs)
     if runs:
-        if option or vary:
+        if model or option or vary:
             raise CtanError(
-                "--option, --vary and --run: a run has the options that it was trained with."
+                "--model, --option, --vary and --run: a run has the model and the options that it "
+                "was trained with."
             )
         if len(runs) == 1:
             return dict([_from_run(runs[0])])
         names = _apart(runs)
         return {name: _from_run(run)[1] for name, run in zip(names, runs, strict=True)}
+    name = model or "ctan"
     if vary is None:
-        return {model: _fresh(model, option, seed)}
+        return {name: _fresh(name, option, seed)}
     key, equals, values = vary.partition("=")
     each = [value.strip() for value in values.split(",") if value.strip()]
     if not equals or not each or len(set(each)) < len(each):
         raise CtanError(f"--vary {vary}: expected key=value,value,..., such as psi=add,concat.")
     if key == "model":
+        if model:
+            raise CtanError(f"--model {model} and --vary {vary}: give one of them.")
         return {value: _fresh(value, option, seed) for value in each}
-    return {f"{key}={v}": _fresh(model, [*option, f"{key}={v}"], seed) for v in each}
+    return {f"{key}={v}": _fresh(name, [*option, f"{key}={v}"], seed) for v in each}
 
 
 def _apart(runs: list[Path]) -> list[str]:
@@ -74,10 +78,4 @@ def _from_run(run: Path) -> tuple[str, Model]:
     from ctan.training import load_run
 
     loaded = load_run(run)
-    stream = loaded.stage.stream
-    if (stream.node_dim, stream.edge_dim) != (1, 1):
-        raise CtanError(
-            f"{run}: its data have {stream.node_dim} features of nodes and {stream.edge_dim} of "
-            "events; the signal of this study has one of each, as T-PathGraph's variant 'paper'."
-        )
     return loaded.spec.model, loaded.stage.predictor.model

@@ -25,7 +25,7 @@ study_app = typer.Typer(
 #: Steps of a study are played one by one: a slip of the keyboard should not take all memory.
 MOST = 10_000
 
-ModelName = Annotated[str, Option("--model", "-m", help="Name of the model.")]
+ModelName = Annotated[str | None, Option("--model", "-m", help="Name of the model: ctan, if not.")]
 Given = Annotated[
     list[str] | None, Option("--option", "-o", help="Option of the model, key=value; repeatable.")
 ]
@@ -45,7 +45,7 @@ AsJson = Annotated[bool, Option("--json", help="One JSON document on stdout.")]
 @study_app.command()
 def sensitivity(
     hops: Annotated[int, Option(min=1, max=MOST, help="How far along a temporal path.")] = 20,
-    model: ModelName = "ctan",
+    model: ModelName = None,
     option: Given = None,
     vary: Vary = None,
     run: Run = None,
@@ -69,7 +69,7 @@ def retention(
     events: Annotated[
         int, Option(min=1, max=MOST, help="How many further events at the node.")
     ] = 20,
-    model: ModelName = "ctan",
+    model: ModelName = None,
     option: Given = None,
     vary: Vary = None,
     run: Run = None,
@@ -104,15 +104,16 @@ def spectrum(
     """
     from ctan.errors import CtanError
     from ctan.models import CTAN
-    from ctan.study import figures, hop, star
+    from ctan.study import features_of, figures, hop, star
     from ctan.study import spectrum as measure
 
     _outputs.picture(out)
     spectra, facts = {}, {}
-    for name, shown in models_of("ctan", option or (), vary, run or (), seed).items():
+    for name, shown in models_of(None, option or (), vary, run or (), seed).items():
         if not isinstance(shown, CTAN):
             raise CtanError(f"{name} is no CTAN: a spectrum is about its antisymmetric step.")
-        found, layer = measure(shown, star(step + 1, graphs=16), step), shown.layers[0]
+        stream = star(step + 1, graphs=16, **features_of(shown))
+        found, layer = measure(shown, stream, step), shown.layers[0]
         spectra[name] = found
         facts[name] = {
             "solver": layer.solver.name,
@@ -171,7 +172,7 @@ def solvers(
 @study_app.command()
 def reach(
     hops: Annotated[int, Option(min=1, max=MOST, help="Length of the path.")] = 6,
-    model: ModelName = "ctan",
+    model: ModelName = None,
     option: Given = None,
     vary: Vary = None,
     run: Run = None,
@@ -196,16 +197,20 @@ def reach(
     from dataclasses import replace
 
     from ctan.models import CTAN
-    from ctan.study import figures, path, relay
+    from ctan.study import features_of, figures, path, relay
     from ctan.study import reach as measure
 
     _outputs.picture(out)
     shown = models_of(model, option or (), vary, run or (), seed)
-    found, grown = {}, replace(path(hops + 1, graphs=1), graph=None)
+    found = {}
     for name, each in shown.items():
-        stream = relay(hops) if standing else grown
+        sizes = features_of(each)
         if standing and isinstance(each, CTAN):
-            stream = relay(hops, steps=each.steps, update=each.update)
+            stream = relay(hops, steps=each.steps, update=each.update, **sizes)
+        elif standing:
+            stream = relay(hops, **sizes)
+        else:
+            stream = replace(path(hops + 1, graphs=1, **sizes), graph=None)
         found[name] = measure(each, stream, source=0)
     # What is built before tells of other nodes.
     before = hops - 1 if standing else 0

@@ -57,12 +57,7 @@ class Playback:
     """
 
     def __init__(self, model: Model, stream: EventStream, x: Tensor | None = None) -> None:
-        if not isinstance(model, NodeEncoder):
-            raise CtanError(
-                f"{type(model).__name__} embeds pairs, not nodes: expected a model with one "
-                "embedding per node, such as ctan, jodie, dyrep, tgn or tgat."
-            )
-        self.model = _resized(model, stream.num_nodes)
+        self.model = _at_start(encoder(model), stream)
         self.stream, self.index = stream, TemporalIndex.build(stream)
         features = Features.of(stream)
         self.features = features if x is None else replace(features, x=x)
@@ -109,11 +104,34 @@ def double_precision() -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def _resized(model: NodeEncoder, nodes: int) -> NodeEncoder:
-    """A copy with the same weights and a state of another number of nodes, in evaluation mode."""
+def encoder(model: Model) -> NodeEncoder:
+    """The model, if it has one embedding per node.
+
+    Example:
+        >>> from ctan.models import build
+        >>> encoder(build("dygformer", Dims(nodes=1), dim=4))
+        Traceback (most recent call last):
+        ...
+        ctan.errors.CtanError: DyGFormer embeds pairs, not nodes: expected a model with one ...
+    """
+    if not isinstance(model, NodeEncoder):
+        raise CtanError(
+            f"{type(model).__name__} embeds pairs, not nodes: expected a model with one "
+            "embedding per node, such as ctan, jodie, dyrep, tgn or tgat."
+        )
+    return model
+
+
+def _at_start(model: NodeEncoder, stream: EventStream) -> NodeEncoder:
+    """A copy with the same weights, in evaluation mode; its state is about this stream's nodes.
+
+    Elapsed times count from the stream's first time, and are seen as those of the training data.
+    """
     other = copy.deepcopy(model).eval()
     for part in other.modules():
         dims = getattr(part, "dims", None)
         if isinstance(dims, Dims):
-            cast(Any, part).dims = replace(dims, nodes=nodes)
+            cast(Any, part).dims = replace(
+                dims, nodes=stream.num_nodes, start=stream.t[0].item() if len(stream) else 0
+            )
     return other

@@ -1,16 +1,52 @@
-"""Streams on which a signal is planted at one node, and watched as events go by."""
+"""Streams on which a signal is planted at one node, and watched as events go by.
+
+They have as many features of nodes and of events as the model to be studied; one of each, as
+T-PathGraph's variant ``paper``, if not told otherwise. Events follow one another at a time of 1.
+"""
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ctan.arrays import IntArray
 from ctan.datasets import path_graphs
 from ctan.errors import CtanError
 from ctan.events import EventStream
+from ctan.models import Dims, Model
+from ctan.study.playback import encoder
 
 
-def path(length: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
+class Features(TypedDict):
+    """How many features there are."""
+
+    node_dim: int
+    edge_dim: int
+
+
+class _Columns(TypedDict):
+    msg: NDArray[np.float32] | None
+    x: NDArray[np.float32] | None
+
+
+def features_of(model: Model) -> Features:
+    """How many features of nodes and of events a model was made for.
+
+    Example:
+        >>> from ctan.models import build
+        >>> features_of(build("jodie", Dims(nodes=5, edge_dim=3), dim=4))
+        {'node_dim': 0, 'edge_dim': 3}
+    """
+    named = (getattr(part, "dims", None) for part in encoder(model).modules())
+    dims = next(each for each in named if isinstance(each, Dims))
+    return {"node_dim": dims.node_dim, "edge_dim": dims.edge_dim}
+
+
+def path(
+    length: int, *, graphs: int = 64, seed: int = 9, node_dim: int = 1, edge_dim: int = 1
+) -> EventStream:
     """T-PathGraph, variant ``paper``: the signal has to travel from node to node.
 
     ::
@@ -21,10 +57,25 @@ def path(length: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
         >>> path(3, graphs=1).src.tolist()
         [0, 1]
     """
-    return path_graphs(length, graphs=graphs, seed=seed)
+    stream = path_graphs(length, graphs=graphs, seed=seed)
+    if (node_dim, edge_dim) == (1, 1):
+        return stream
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, (stream.num_nodes, node_dim))
+    x[::length] = rng.choice([-1.0, 1.0], (graphs, 1))
+    return EventStream.from_arrays(
+        src=stream.src,
+        dst=stream.dst,
+        t=stream.t,
+        graph=stream.graph,
+        num_nodes=stream.num_nodes,
+        **_features(rng, len(stream), x, edge_dim),
+    )
 
 
-def star(events: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
+def star(
+    events: int, *, graphs: int = 64, seed: int = 9, node_dim: int = 1, edge_dim: int = 1
+) -> EventStream:
     """One node meets a new partner at each event: the signal has to stay where it is.
 
     ::
@@ -46,7 +97,7 @@ def star(events: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
         raise CtanError(f"a star of {events} events, {graphs} graphs: expected at least 1 of each.")
     rng = np.random.default_rng(seed)
     nodes = events + 1
-    x = rng.uniform(-1, 1, (graphs, nodes, 1))
+    x = rng.uniform(-1, 1, (graphs, nodes, node_dim))
     x[:, 0] = rng.choice([-1.0, 1.0], (graphs, 1))
     x[:, 1] = 0.0
     t = np.repeat(np.arange(events), graphs)
@@ -55,13 +106,21 @@ def star(events: int, *, graphs: int = 64, seed: int = 9) -> EventStream:
         src=graph * nodes + np.where(t == 0, 0, t + 1),
         dst=graph * nodes + 1,
         t=t,
-        msg=rng.uniform(-1, 1, (len(t), 1)).astype(np.float32),
-        x=x.reshape(-1, 1).astype(np.float32),
         graph=graph,
+        num_nodes=graphs * nodes,
+        **_features(rng, len(t), x.reshape(graphs * nodes, node_dim), edge_dim),
     )
 
 
-def relay(hops: int, *, steps: int = 1, update: str = "endpoints", seed: int = 9) -> EventStream:
+def relay(
+    hops: int,
+    *,
+    steps: int = 1,
+    update: str = "endpoints",
+    seed: int = 9,
+    node_dim: int = 1,
+    edge_dim: int = 1,
+) -> EventStream:
     """A path that stands already, and the fewest events that carry node 0's input to its end.
 
     ::
@@ -79,6 +138,8 @@ def relay(hops: int, *, steps: int = 1, update: str = "endpoints", seed: int = 9
         steps: L, how many hops a node reads.
         update: ``endpoints`` or ``ball``.
         seed: of the features.
+        node_dim: how many features of nodes.
+        edge_dim: how many features of events.
 
     Example:
         >>> stream = relay(5, steps=2, update="ball")
@@ -98,9 +159,19 @@ def relay(hops: int, *, steps: int = 1, update: str = "endpoints", seed: int = 9
         src=src,
         dst=dst,
         t=np.arange(len(src)),
-        msg=rng.uniform(-1, 1, (len(src), 1)).astype(np.float32),
-        x=rng.uniform(-1, 1, (hops + 1, 1)).astype(np.float32),
+        **_features(rng, len(src), rng.uniform(-1, 1, (hops + 1, node_dim)), edge_dim),
     )
+
+
+def _features(
+    rng: np.random.Generator, events: int, x: NDArray[np.float64], edge_dim: int
+) -> _Columns:
+    """Columns of a stream; none where there are no features."""
+    msg = rng.uniform(-1, 1, (events, edge_dim)) if edge_dim else None
+    return {
+        "msg": None if msg is None else msg.astype(np.float32),
+        "x": x.astype(np.float32) if x.size else None,
+    }
 
 
 def first_nodes(stream: EventStream) -> IntArray:

@@ -29,7 +29,7 @@ from ctan.errors import CtanError
 from ctan.events import EventStream
 from ctan.models import Model
 from ctan.study.playback import Playback, double_precision
-from ctan.study.probes import first_nodes, path, star
+from ctan.study.probes import Features, features_of, first_nodes, path, star
 
 Curve = NDArray[np.float64]
 #: Half the distance over which the derivative is taken: what rounding makes of a state of size 1 is
@@ -111,7 +111,7 @@ def sensitivity(model: Model, hops: int, *, graphs: int = 64) -> Signal:
     Entry k is about the node k + 1 hops from the signal, right after the event that reached it.
 
     Args:
-        model: a node encoder for one node feature and one event feature.
+        model: a node encoder for a stream with node features.
         hops: how far.
         graphs: paths with different noise to average over.
 
@@ -122,7 +122,7 @@ def sensitivity(model: Model, hops: int, *, graphs: int = 64) -> Signal:
         >>> bool(sensitivity(model, hops=12, graphs=8).difference[-1] > 1)
         True
     """
-    return follow(model, path(hops + 1, graphs=graphs))
+    return follow(model, path(hops + 1, graphs=graphs, **_sizes(model)))
 
 
 def retention(model: Model, events: int, *, graphs: int = 64) -> Signal:
@@ -134,7 +134,7 @@ def retention(model: Model, events: int, *, graphs: int = 64) -> Signal:
     that the state alone carries it.
 
     Args:
-        model: a node encoder for one node feature and one event feature.
+        model: a node encoder for a stream with node features.
         events: how many further events.
         graphs: stars with different noise to average over.
 
@@ -145,7 +145,17 @@ def retention(model: Model, events: int, *, graphs: int = 64) -> Signal:
         >>> bool(retention(model, events=9, graphs=8).difference[-1] == 0)
         True
     """
-    return follow(model, star(events + 1, graphs=graphs))
+    return follow(model, star(events + 1, graphs=graphs, **_sizes(model)))
+
+
+def _sizes(model: Model) -> Features:
+    sizes = features_of(model)
+    if not sizes["node_dim"]:
+        raise CtanError(
+            f"this {type(model).__name__} was made for a stream without node features: a signal "
+            "is planted in the features of a node."
+        )
+    return sizes
 
 
 def _centred(z: Tensor) -> float:
