@@ -7,8 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctan.nn import AntiSymmetricStep, Attention, AttentionLayer, Incoming, kernels
+from ctan.nn import AntiSymmetricStep, Attention, AttentionLayer, Incoming, Readout, kernels
 from ctan.nn.kernels import products
+from ctan.nn.memory import MemoryCell
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
 
@@ -121,6 +122,55 @@ def test_linear_through_onednn(rows, worthwhile, monkeypatch):
     inputs = [x, weight, bias]
     plain = torch.nn.functional.linear(*inputs)
     assert_same(kernels.linear(*inputs), plain, inputs, torch.float32)
+
+
+@pytest.mark.parametrize("worthwhile", [0, 10**12])
+def test_linear_of_parts_gives_gradients_to_those_that_want_one(worthwhile, monkeypatch):
+    monkeypatch.setattr(products, "_WORTHWHILE", worthwhile)
+    draw = torch.Generator().manual_seed(0)
+    fixed, moving = (torch.randn(37, width, generator=draw) for width in (5, 3))
+    moving.requires_grad_()
+    weight = torch.randn(6, 8, generator=draw, requires_grad=True)
+    ours = kernels.linear([fixed, moving], weight)
+    plain = torch.nn.functional.linear(torch.cat([fixed, moving], dim=1), weight)
+    assert_same(ours, plain, [moving, weight], torch.float32)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.integers(0, 40),
+    dim=st.integers(1, 9),
+    dtype=st.sampled_from([torch.float32, torch.float64]),
+)
+def test_gates_of_a_recurrent_unit(rows, dim, dtype):
+    draw = torch.Generator().manual_seed(rows)
+    sizes = (3 * dim, 3 * dim, dim)
+    inputs = [
+        torch.randn(rows, size, generator=draw, dtype=dtype).requires_grad_() for size in sizes
+    ]
+    assert_same(kernels.gru_gates(*inputs), MemoryCell.gates(*inputs), inputs, dtype)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs=st.integers(0, 50),
+    kind=st.sampled_from(["pair", "dst"]),
+    outputs=st.sampled_from([1, 3]),
+    dtype=st.sampled_from([torch.float32, torch.float64]),
+)
+def test_scores_of_pairs(pairs, kind, outputs, dtype):
+    draw = torch.Generator().manual_seed(pairs)
+    readout = Readout(6, outputs, kind).to(dtype)
+    z = torch.randn(9, 6, generator=draw, dtype=dtype).requires_grad_()
+    src, dst = (
+        torch.randint(4, (pairs,), generator=draw),
+        torch.randint(5, (pairs,), generator=draw),
+    )
+    fused = readout.pairs(readout.source(z[:4]), readout.destination(z[4:]), src, dst)
+    plain = readout(z[:4][src], z[4:][dst])
+    assert fused.grad_fn is not None
+    assert type(fused.grad_fn).__name__ == "_PairsBackward"
+    assert_same(fused, plain, [z, *readout.parameters()], dtype)
 
 
 def test_edges_that_do_not_fit_the_weights_are_refused():

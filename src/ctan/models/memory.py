@@ -136,7 +136,8 @@ class NodeMemory(nn.Module):
         )
         if len(place) > len(told):
             lengths = count[told]
-            message = torch.segment_reduce(message, "mean", lengths=_on(lengths, own.device))
+            on = _on(lengths, own.device)
+            message = [torch.segment_reduce(part, "mean", lengths=on) for part in message]
             t = t[_on(np.cumsum(lengths) - 1, own.device)]
         at = _on(told, own.device)
         return (

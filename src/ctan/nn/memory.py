@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from ctan.errors import unknown_name
+from ctan.nn import kernels
 from ctan.nn.kernels import linear
 from ctan.nn.linear import Linear
 from ctan.nn.time import TimeEncoding
@@ -62,8 +64,8 @@ class MemoryCell(nn.Module):
         >>> cell = MemoryCell(4, edge_dim=0, node_dim=0, time_dim=2, cell="gru")
         >>> s = torch.zeros(3, 4)
         >>> told = cell.message(Message(s, s, torch.zeros(3), None, None, None))
-        >>> told.shape, cell(told, s).shape
-        (torch.Size([3, 10]), torch.Size([3, 4]))
+        >>> [part.shape[1] for part in told], cell(told, s).shape
+        ([4, 4, 2], torch.Size([3, 4]))
     """
 
     def __init__(
@@ -89,22 +91,30 @@ class MemoryCell(nn.Module):
             self.mlp = nn.Sequential(Linear(known, known // 2), nn.ReLU(), Linear(known // 2, dim))
         self.cell = CELLS[cell](known if self.mlp is None else dim, dim)
 
-    def message(self, about: Message) -> Tensor:
-        """What the cell is told of each event, ``[B, message]``."""
+    def message(self, about: Message) -> list[Tensor]:
+        """What the cell is told of each event: parts side by side, ``[B, ...]`` each."""
         elapsed = about.elapsed.unsqueeze(1) if self.time is None else self.time(about.elapsed)
         parts = [about.other, about.msg, about.x_own, about.x_other, elapsed]
         if self.tell_own:
             parts.insert(0, about.own)
-        told = torch.cat([part for part in parts if part is not None], dim=1)
-        return told if self.mlp is None else self.mlp(told)
+        told = [part for part in parts if part is not None]
+        return told if self.mlp is None else [self.mlp(torch.cat(told, dim=1))]
 
-    def forward(self, told: Tensor, own: Tensor) -> Tensor:
-        """The memories ``[U, d]`` after one message each, ``[U, message]``."""
-        # The cell holds the weights; its two products take the fast road.
+    def forward(self, told: Sequence[Tensor], own: Tensor) -> Tensor:
+        """The memories ``[U, d]`` after one message each, given in parts ``[U, ...]``."""
+        # The cell holds the weights; its two products take the fast road, on which parts without
+        # gradient, such as stored memories, ask for none.
         heard = linear(told, self.cell.weight_ih, self.cell.bias_ih)
         kept = linear(own, self.cell.weight_hh, self.cell.bias_hh)
         if isinstance(self.cell, nn.RNNCell):
             return torch.tanh(heard + kept)
+        if kernels.usable(heard, own):
+            return kernels.gru_gates(heard, kept, own)
+        return self.gates(heard, kept, own)
+
+    @staticmethod
+    def gates(heard: Tensor, kept: Tensor, own: Tensor) -> Tensor:
+        """A gated recurrent unit, its two maps applied: see :mod:`ctan.nn.kernels.gates`."""
         reset_in, update_in, new_in = heard.chunk(3, 1)
         reset_own, update_own, new_own = kept.chunk(3, 1)
         update = torch.sigmoid(update_in + update_own)

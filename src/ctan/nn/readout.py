@@ -6,10 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from ctan.errors import unknown_name
+from ctan.nn import kernels
 from ctan.nn.linear import Linear
 
 #: dst: the destination's embedding alone; pair: source and destination.
 READOUTS = ("dst", "pair")
+
+#: Pairs whose hidden layer the plain version holds at once: 2,048 rows of 100 numbers are 0.8 MB.
+PAIR_BLOCK = 2048
 
 
 class Readout(nn.Module):
@@ -20,7 +24,7 @@ class Readout(nn.Module):
         \text{pair: } W_2\, \mathrm{relu}(W_s z_{src} + W_d z_{dst})
 
     The first layer is a sum of one map per node, so where many pairs share nodes it is computed
-    once per node: :meth:`source` and :meth:`destination`, then :meth:`combine` per pair.
+    once per node: :meth:`source` and :meth:`destination`, then :meth:`pairs`.
 
     Args:
         dim: size of the embeddings.
@@ -61,6 +65,19 @@ class Readout(nn.Module):
         hidden = destination if source is None else source + destination
         scores: Tensor = self.final(torch.relu(hidden))
         return scores
+
+    def pairs(self, source: Tensor | None, destination: Tensor, src: Tensor, dst: Tensor) -> Tensor:
+        """Scores ``[P, outputs]`` of pairs: rows ``src [P]`` and ``dst [P]`` of the two parts."""
+        final = self.final
+        if kernels.usable(destination, source):
+            return kernels.score_pairs(source, destination, src, dst, final.weight, final.bias)
+        # Without gradients a block of pairs at a time, so that memory does not grow with them.
+        size = max(1, len(dst)) if torch.is_grad_enabled() else PAIR_BLOCK
+        scores = [
+            self.combine(None if source is None else source[i], destination[j])
+            for i, j in zip(src.split(size), dst.split(size), strict=True)
+        ]
+        return torch.cat(scores)
 
     def forward(self, z_src: Tensor, z_dst: Tensor) -> Tensor:
         """Scores ``[P, outputs]`` of pairs of embeddings ``[P, d]``."""

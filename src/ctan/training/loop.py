@@ -165,8 +165,10 @@ def _learn(
     stage: Stage, losses: list[tuple[Tensor, int]], optimiser: torch.optim.Optimizer
 ) -> None:
     """One step of the optimiser on the mean loss over all pairs asked since the last one."""
-    pairs = sum(count for _, count in losses)
-    total = torch.stack([loss * (count / pairs) for loss, count in losses]).sum()
+    total = losses[0][0]
+    if len(losses) > 1:
+        pairs = sum(count for _, count in losses)
+        total = torch.stack([loss * (count / pairs) for loss, count in losses]).sum()
     optimiser.zero_grad(set_to_none=True)
     total.backward()  # type: ignore[no-untyped-call]
     if stage.protocol.clip:

@@ -41,9 +41,6 @@ SPLITS: dict[str, Callable[[EventStream], Split | GraphSplit]] = {
     "graph": split_by_graph,
 }
 
-#: Pairs whose hidden layer is held at once in evaluation: 2,048 rows of 100 numbers are 0.8 MB.
-PAIR_BLOCK = 2048
-
 
 class Predictor(nn.Module):
     """A model and the readout of its embeddings: the weights of a run.
@@ -81,17 +78,7 @@ class Predictor(nn.Module):
         # Sources are asked first: no destination lies before `start`, no source from `stop` on.
         stop, start = view.source_rows, view.destination_row
         source, destination = self.readout.source(z[:stop]), self.readout.destination(z[start:])
-        src, dst = view.src, view.dst - start
-        if torch.is_grad_enabled() or len(src) <= PAIR_BLOCK:
-            own = None if source is None else source.index_select(0, src)
-            return self.readout.combine(own, destination.index_select(0, dst)), z
-        # One-vs-many: the hidden layers of a block of pairs at a time, small enough for the cache.
-        scores = z.new_empty(len(src), self.readout.outputs)
-        for low in range(0, len(src), PAIR_BLOCK):
-            block = slice(low, low + PAIR_BLOCK)
-            own = None if source is None else source.index_select(0, src[block])
-            scores[block] = self.readout.combine(own, destination.index_select(0, dst[block]))
-        return scores, z
+        return self.readout.pairs(source, destination, view.src, view.dst - start), z
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,18 @@
 from ctan.nn.kernels.attention import attend, usable
 from ctan.nn.kernels.flow import Course, flow
 from ctan.nn.kernels.folded import AttentionWeights
+from ctan.nn.kernels.gates import gru_gates
+from ctan.nn.kernels.pairs import score_pairs
 from ctan.nn.kernels.products import linear, product
 
-__all__ = ["AttentionWeights", "Course", "attend", "flow", "linear", "product", "usable"]
+__all__ = [
+    "AttentionWeights",
+    "Course",
+    "attend",
+    "flow",
+    "gru_gates",
+    "linear",
+    "product",
+    "score_pairs",
+    "usable",
+]

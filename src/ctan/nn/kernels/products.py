@@ -7,6 +7,7 @@ The results agree to rounding.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -23,11 +24,15 @@ _WORTHWHILE = 2_000_000
 
 
 def _served(a: Tensor, b: Tensor) -> bool:
+    return _fast(a.size(0), b, a)
+
+
+def _fast(rows: int, weight: Tensor, *parts: Tensor) -> bool:
+    """Whether oneDNN serves the product of so many rows, given in parts, with a weight."""
     return (
         _HAS_ONEDNN
-        and a.numel() * b.numel() // max(1, a.size(-1)) >= _WORTHWHILE
-        and a.dtype == b.dtype == torch.float32
-        and a.device.type == b.device.type == "cpu"
+        and rows * weight.numel() >= _WORTHWHILE
+        and all(x.dtype == torch.float32 and x.device.type == "cpu" for x in (weight, *parts))
     )
 
 
@@ -90,8 +95,8 @@ def round_up(rows: int) -> int:
     return (rows + 31) & ~31
 
 
-def rounded(x: Tensor) -> Tensor:
-    """``x`` with rows of zeros up to a multiple of 32.
+def rounded(x: Tensor, *beside: Tensor) -> Tensor:
+    """``x``, and what stands beside it, with rows of zeros up to a multiple of 32.
 
     Example:
         >>> rounded(torch.ones(5, 2)).sum(1)[4:6]
@@ -99,19 +104,22 @@ def rounded(x: Tensor) -> Tensor:
     """
     given = x.size(0)
     rows = round_up(given)
-    if rows == given:
+    if not beside and rows == given:
         return x
-    out = x.new_empty(rows, x.size(1))
-    out[:given] = x
+    out = x.new_empty(rows, x.size(1) + sum(part.size(1) for part in beside))
+    if beside:
+        torch.cat((x, *beside), dim=1, out=out[:given])
+    else:
+        out[:given] = x
     out[given:] = 0
     return out
 
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        ctx.rows = x.size(0)
-        x = rounded(x)
+    def forward(ctx: Any, weight: Tensor, bias: Tensor | None, *parts: Tensor) -> Tensor:
+        ctx.rows, ctx.widths = parts[0].size(0), [part.size(1) for part in parts]
+        x = rounded(*parts)
         ctx.save_for_backward(x, weight)
         return product(x, weight.T, bias)[: ctx.rows]
 
@@ -119,23 +127,36 @@ class _Linear(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
-        wants_x, wants_weight, wants_bias = ctx.needs_input_grad
+        wants_weight, wants_bias, *wanted = ctx.needs_input_grad
         grad = rounded(grad)
+        columns = torch.split(weight, ctx.widths, dim=1)
         return (
-            product(grad, weight)[: ctx.rows] if wants_x else None,
             contract(grad, x) if wants_weight else None,
             grad.sum(0) if wants_bias else None,
+            *(
+                product(grad, part)[: ctx.rows] if wants else None
+                for part, wants in zip(columns, wanted, strict=True)
+            ),
         )
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(x: Tensor | Sequence[Tensor], weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x [m, k] @ weight.T + bias`` with gradients, as :func:`torch.nn.functional.linear`.
+
+    Args:
+        x: ``[m, k]``, or parts of it side by side: those that want no gradient then cost none.
+        weight: ``[n, k]``.
+        bias: ``[n]``.
 
     Example:
         >>> linear(torch.ones(2, 3), torch.ones(4, 3)).shape
         torch.Size([2, 4])
+        >>> linear([torch.ones(2, 1), torch.ones(2, 2)], torch.ones(1, 3)).tolist()
+        [[3.0], [3.0]]
     """
-    if x.dim() != 2 or not _served(x, weight.T):
-        return torch.nn.functional.linear(x, weight, bias)
-    out: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    parts = [x] if isinstance(x, Tensor) else list(x)
+    if any(part.dim() != 2 for part in parts) or not _fast(parts[0].size(0), weight, *parts):
+        joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+        return torch.nn.functional.linear(joined, weight, bias)
+    out: Tensor = _Linear.apply(weight, bias, *parts)  # type: ignore[no-untyped-call]
     return out
