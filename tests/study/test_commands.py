@@ -158,7 +158,7 @@ def test_mistakes_are_named(study):
     assert "10000" in err
     code, _, err = study("spectrum", "--vary", "model=ctan,jodie", "-o", "dim=4")
     assert code == 2
-    assert "jodie is no CTAN" in err
+    assert "JODIE is no CTAN" in err
     code, _, err = study("reach", "--vary", "model=ctan,jodie", "-m", "tgat")
     assert code == 2
     assert "give one of them" in err

@@ -192,3 +192,24 @@ def test_a_signal_fades_along_a_path_as_the_gain_of_a_hop():
     gain = float(np.abs(hop(model)).max())
     assert 0.5 < gain < 1.1
     assert (derivative[39] / derivative[19]) ** (1 / 20) == pytest.approx(gain, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda: spectrum(ctan(), star(3, graphs=2), step=3), "steps 0 to 2"),
+        (lambda: spectrum(ctan(), star(3, graphs=2), step=-1), "steps 0 to 2"),
+        (lambda: spectrum(build("jodie", Dims(1, 1, 1), dim=4), star(3), step=0), "is no CTAN"),
+        (lambda: hop(build("jodie", Dims(1, 1, 1), dim=4)), "is no CTAN"),
+        (lambda: reach(ctan(), relay(3), source=4), "nodes 0 to 3"),
+        (lambda: reachable(relay(3), -1, steps=1), "nodes 0 to 3"),
+        (lambda: reachable(relay(3), 0, steps=0), "at least 1"),
+        (lambda: reachable(relay(3), 0, steps=1, update="bal"), "did you mean 'ball'"),
+        (lambda: relay(3, update="bal"), "did you mean 'ball'"),
+        (lambda: relay(0), "at least 1"),
+        (lambda: spectrum(ctan(), star(3, node_dim=2), step=0), "the stream has 2 and 1"),
+    ],
+)
+def test_what_cannot_be_studied_is_told(ask, told):
+    with pytest.raises(CtanError, match=told):
+        ask()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from ctan.errors import CtanError
 from ctan.nn import SOLVERS, AntiSymmetricStep, Mean
 from ctan.study import FASTEST, norms, stability
 
@@ -43,3 +44,12 @@ def test_norms_grow_in_the_end_as_the_largest_factor(name):
     weight = (2 * torch.rand(6, 6, generator=draw, dtype=torch.float64) - 1) / math.sqrt(6)
     largest = SOLVERS[name].growth(torch.linalg.eigvals(weight - weight.T).numpy(), epsilon).max()
     assert found[-1] / found[-2] == pytest.approx(largest, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "gamma"), [(0.0, 0.1), (-1.0, 0.1), (1.0, -0.1), (math.nan, 0)]
+)
+def test_impossible_steps_are_refused(epsilon, gamma):
+    for ask in (stability, lambda *given: norms(given[0], epsilon=epsilon, gamma=gamma, steps=1)):
+        with pytest.raises(CtanError, match="above 0"):
+            ask("euler", epsilon, gamma)

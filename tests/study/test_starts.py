@@ -32,6 +32,11 @@ def test_the_default_start_breaks_eulers_bound_and_the_others_keep_it():
         assert growth.max() <= 1 + 1e-6
 
 
+def test_where_no_frequency_is_borne_none_is_left():
+    layer = model("bounded", gamma=0.0).layers[0]
+    assert float(layer.frequencies().max()) == 0
+
+
 def test_a_solver_without_bound_leaves_the_default_weights_alone():
     default, bounded = model("default", solver="cayley"), model("bounded", solver="cayley")
     assert torch.equal(default.layers[0].weight, bounded.layers[0].weight)

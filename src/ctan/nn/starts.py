@@ -90,6 +90,8 @@ def _open_path(name: str, layer: AntiSymmetricStep, gain: float) -> None:
 def keep_within_bound(layer: AntiSymmetricStep) -> None:
     r"""Scale W down until no frequency of :math:`W - W^\top` grows under the layer's solver.
 
+    Without damping Euler and Heun bear no frequency, and W becomes 0.
+
     Example:
         >>> layer = AntiSymmetricStep(50, Mean(50, edge_dim=0), epsilon=1.0, gamma=0.1)
         >>> keep_within_bound(layer)

@@ -1,7 +1,7 @@
 """Why it works, or does not: spectra, sensitivity, reach and retention of a model's states."""
 
-from ctan.study.playback import Moment, Playback
-from ctan.study.probes import features_of, first_nodes, path, relay, star
+from ctan.study.playback import Moment, Playback, features_of
+from ctan.study.probes import first_nodes, path, relay, star
 from ctan.study.reach import Reach, reach, reachable
 from ctan.study.signal import Signal, follow, retention, sensitivity
 from ctan.study.spectrum import Spectrum, hop, spectrum

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 import numpy as np
 import torch
@@ -16,6 +16,13 @@ from ctan.errors import CtanError
 from ctan.events import EventStream
 from ctan.history import Batch, Lockstep, TemporalIndex, chronological
 from ctan.models import Asked, Dims, Events, Features, Model, NodeEncoder, State, View, look
+
+
+class FeatureSizes(TypedDict):
+    """How many features there are."""
+
+    node_dim: int
+    edge_dim: int
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,12 @@ class Playback:
     """
 
     def __init__(self, model: Model, stream: EventStream, x: Tensor | None = None) -> None:
+        known, given = features_of(model), (stream.node_dim, stream.edge_dim)
+        if (known["node_dim"], known["edge_dim"]) != given:
+            raise CtanError(
+                f"this {type(model).__name__} was made for {known['node_dim']} features of nodes "
+                f"and {known['edge_dim']} of events; the stream has {given[0]} and {given[1]}."
+            )
         self.model = _at_start(encoder(model), stream)
         self.stream, self.index = stream, TemporalIndex.build(stream)
         features = Features.of(stream)
@@ -120,6 +133,19 @@ def encoder(model: Model) -> NodeEncoder:
             "embedding per node, such as ctan, jodie, dyrep, tgn or tgat."
         )
     return model
+
+
+def features_of(model: Model) -> FeatureSizes:
+    """How many features of nodes and of events a model was made for.
+
+    Example:
+        >>> from ctan.models import build
+        >>> features_of(build("jodie", Dims(nodes=5, edge_dim=3), dim=4))
+        {'node_dim': 0, 'edge_dim': 3}
+    """
+    named = (getattr(part, "dims", None) for part in encoder(model).modules())
+    dims = next(each for each in named if isinstance(each, Dims))
+    return {"node_dim": dims.node_dim, "edge_dim": dims.edge_dim}
 
 
 def _at_start(model: NodeEncoder, stream: EventStream) -> NodeEncoder:

@@ -13,35 +13,16 @@ from numpy.typing import NDArray
 
 from ctan.arrays import IntArray
 from ctan.datasets import path_graphs
-from ctan.errors import CtanError
+from ctan.errors import CtanError, unknown_name
 from ctan.events import EventStream
-from ctan.models import Dims, Model
-from ctan.study.playback import encoder
 
-
-class Features(TypedDict):
-    """How many features there are."""
-
-    node_dim: int
-    edge_dim: int
+#: Which nodes CTAN updates at an event: its endpoints, or all within L hops of them.
+UPDATES = ("endpoints", "ball")
 
 
 class _Columns(TypedDict):
     msg: NDArray[np.float32] | None
     x: NDArray[np.float32] | None
-
-
-def features_of(model: Model) -> Features:
-    """How many features of nodes and of events a model was made for.
-
-    Example:
-        >>> from ctan.models import build
-        >>> features_of(build("jodie", Dims(nodes=5, edge_dim=3), dim=4))
-        {'node_dim': 0, 'edge_dim': 3}
-    """
-    named = (getattr(part, "dims", None) for part in encoder(model).modules())
-    dims = next(each for each in named if isinstance(each, Dims))
-    return {"node_dim": dims.node_dim, "edge_dim": dims.edge_dim}
 
 
 def path(
@@ -148,6 +129,8 @@ def relay(
     """
     if hops < 1 or steps < 1:
         raise CtanError(f"a path of {hops} hops, {steps} steps: expected at least 1 of each.")
+    if update not in UPDATES:
+        raise unknown_name("update", update, UPDATES)
     built = [(node, node + 1) for node in reversed(range(hops))]
     if update == "ball":
         passing = [*range(steps, hops, steps)]

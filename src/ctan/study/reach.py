@@ -16,11 +16,12 @@ import torch
 from numpy.typing import NDArray
 
 from ctan.arrays import IntArray
-from ctan.errors import CtanError
+from ctan.errors import CtanError, unknown_name
 from ctan.events import EventStream
 from ctan.history import TemporalIndex, ball, neighborhood
 from ctan.models import CTAN, Model, Rows, State
 from ctan.study.playback import Playback, double_precision
+from ctan.study.probes import UPDATES
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ def reachable(
         >>> reachable(stream, 0, steps=1).tolist()
         [0, 0, 1, 2]
     """
+    _known(stream, source)
+    if steps < 1:
+        raise CtanError(f"{steps} steps: expected at least 1.")
+    if update not in UPDATES:
+        raise unknown_name("update", update, UPDATES)
     index = TemporalIndex.build(stream)
     first = np.full(stream.num_nodes, -1)
     for position in range(len(stream)):
@@ -108,6 +114,7 @@ def reach(model: Model, stream: EventStream, source: int) -> Reach:
     """
     if stream.x is None or stream.graph is not None:
         raise CtanError("reach is measured on one stream (no union of graphs) with node features.")
+    _known(stream, source)
     x = torch.tensor(stream.x, dtype=torch.float64)
     other = x.clone()
     other[source] = -other[source]
@@ -127,6 +134,11 @@ def reach(model: Model, stream: EventStream, source: int) -> Reach:
         stream, source, steps=model.steps, neighbors=model.sees.neighbors, update=model.update
     )
     return Reach(measured, theory)
+
+
+def _known(stream: EventStream, source: int) -> None:
+    if not 0 <= source < stream.num_nodes:
+        raise CtanError(f"source {source}: the stream has nodes 0 to {stream.num_nodes - 1}.")
 
 
 def _differs(one: State, two: State, nodes: int) -> NDArray[np.bool_]:

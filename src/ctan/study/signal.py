@@ -28,8 +28,8 @@ from torch import Tensor
 from ctan.errors import CtanError
 from ctan.events import EventStream
 from ctan.models import Model
-from ctan.study.playback import Playback, double_precision
-from ctan.study.probes import Features, features_of, first_nodes, path, star
+from ctan.study.playback import FeatureSizes, Playback, double_precision, features_of
+from ctan.study.probes import first_nodes, path, star
 
 Curve = NDArray[np.float64]
 #: Half the distance over which the derivative is taken: what rounding makes of a state of size 1 is
@@ -148,7 +148,7 @@ def retention(model: Model, events: int, *, graphs: int = 64) -> Signal:
     return follow(model, star(events + 1, graphs=graphs, **_sizes(model)))
 
 
-def _sizes(model: Model) -> Features:
+def _sizes(model: Model) -> FeatureSizes:
     sizes = features_of(model)
     if not sizes["node_dim"]:
         raise CtanError(

@@ -26,8 +26,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ctan.errors import CtanError
 from ctan.events import EventStream
-from ctan.models import CTAN, CTANState
+from ctan.models import CTAN, CTANState, Model
 from ctan.nn import Incoming
 from ctan.study.playback import Playback
 
@@ -59,11 +60,11 @@ class Spectrum:
         return float(np.abs(self.event).max())
 
 
-def spectrum(model: CTAN, stream: EventStream, step: int) -> Spectrum:
+def spectrum(model: Model, stream: EventStream, step: int) -> Spectrum:
     """Jacobians of the first of CTAN's steps, as it stands after ``step`` steps of a stream.
 
     Args:
-        model: fresh or trained.
+        model: a CTAN, fresh or trained.
         stream: what to play before; see :class:`~ctan.study.Playback`.
         step: which step's events to look at, from 0.
 
@@ -79,7 +80,9 @@ def spectrum(model: CTAN, stream: EventStream, step: int) -> Spectrum:
                [-0.1, -0.1, -0.1, -0.1]])
     """
     playback = Playback(model, stream)
-    shown = cast(CTAN, playback.model)
+    shown = _ctan(playback.model)
+    if not 0 <= step < len(playback.batches):
+        raise CtanError(f"step {step}: the stream has steps 0 to {len(playback.batches) - 1}.")
     state = cast(CTANState, playback.until(step))
     _, view = playback.view(step)
     rows, layer, sizes = view.dst, shown.layers[0], (view.asked, view.sizes[1])
@@ -121,7 +124,7 @@ def spectrum(model: CTAN, stream: EventStream, step: int) -> Spectrum:
     )
 
 
-def hop(model: CTAN) -> Eigenvalues:
+def hop(model: Model) -> Eigenvalues:
     r"""Eigenvalues of a hop: of what a new node makes of the small state of its one neighbour.
 
     They are those of :math:`\partial h_v / \partial h_u` at states of 0 without inputs, after the
@@ -131,7 +134,7 @@ def hop(model: CTAN) -> Eigenvalues:
     it has come.
 
     Args:
-        model: fresh or trained.
+        model: a CTAN, fresh or trained.
 
     Returns:
         ``[d]``.
@@ -142,7 +145,7 @@ def hop(model: CTAN) -> Eigenvalues:
         >>> hop(model).real.round(4)
         array([3., 3., 3., 3.])
     """
-    layer, psi = model.layers[0], model.initial
+    layer, psi = _ctan(model).layers[0], _ctan(model).initial
     x = layer.weight.new_zeros(1, psi.node_dim) if psi.node_dim else None
     # Row 0 is the new node, row 1 its neighbour; both have met no other.
     met = torch.ones(1, 1, dtype=torch.long)
@@ -156,6 +159,14 @@ def hop(model: CTAN) -> Eigenvalues:
 
     found: Eigenvalues = _eigenvalues(pass_on, layer.weight.new_zeros(1, layer.dim))[0]
     return found
+
+
+def _ctan(model: Model) -> CTAN:
+    if not isinstance(model, CTAN):
+        raise CtanError(
+            f"{type(model).__name__} is no CTAN: a spectrum is about its antisymmetric step."
+        )
+    return model
 
 
 def _eigenvalues(function: Callable[[Tensor], Tensor], at: Tensor) -> Eigenvalues:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ctan.errors import CtanError
 from ctan.nn import solver
 
 #: The fastest frequency of W - W^T as torch draws W, uniform in +-1/sqrt(d): the edge of the
@@ -64,6 +65,7 @@ def stability(name: str, epsilon: float, gamma: float) -> Stability:
         1.0
     """
     method = solver(name)
+    _possible(epsilon, gamma)
     rest, one, fastest = (
         float(method.growth(complex(-gamma, omega), epsilon)) for omega in (0.0, 1.0, FASTEST)
     )
@@ -90,6 +92,7 @@ def norms(
         >>> norms("exponential", epsilon=1.0, gamma=0.0, steps=3).round(6)
         array([1., 1., 1., 1.])
     """
+    _possible(epsilon, gamma)
     draw = torch.Generator().manual_seed(seed)
     weight = torch.rand(dim, dim, generator=draw, dtype=torch.float64).mul_(2).sub_(1)
     weight /= math.sqrt(dim)
@@ -101,3 +104,11 @@ def norms(
         h = solver(name).step(lambda state: state @ generator.T, h, epsilon, generator)
         found.append(float(h.norm()))
     return np.array(found)
+
+
+def _possible(epsilon: float, gamma: float) -> None:
+    if not (0 < epsilon < math.inf and 0 <= gamma < math.inf):
+        raise CtanError(
+            f"epsilon is {epsilon:g} and gamma is {gamma:g}: expected a step size above 0 and "
+            "damping of 0 or more."
+        )
