@@ -90,7 +90,8 @@ def lists_for(spec: Spec, given: Mapping[str, Lists] | None = None) -> Mapping[s
     listed = spec.task == "ranking" and spec.protocol.negatives == "listed"
     if given or not listed or "name" not in spec.data:
         return given or {}
-    return datasets.load(spec.data["name"], spec.data.get("root"), **spec.data["options"]).negatives
+    where = {"root": spec.data["root"]} if "root" in spec.data else {}
+    return datasets.load(spec.data["name"], **where, **spec.data["options"]).negatives
 
 
 def reopen(
