@@ -15,6 +15,7 @@ from ctan.cli.data import data_app
 from ctan.cli.demo import demo
 from ctan.cli.evaluate import evaluate
 from ctan.cli.models import models_app
+from ctan.cli.profile import profile
 from ctan.cli.replays import embed, prequential
 from ctan.cli.reproduce import reproduce_app
 from ctan.cli.study import study_app
@@ -36,6 +37,7 @@ app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")
 app.add_typer(reproduce_app, name="reproduce")
 app.add_typer(study_app, name="study")
+app.command()(profile)
 app.command()(demo)
 
 

@@ -75,7 +75,7 @@ class Readout(nn.Module):
         size = max(1, len(dst)) if torch.is_grad_enabled() else PAIR_BLOCK
         scores = [
             self.combine(None if source is None else source[i], destination[j])
-            for i, j in zip(src.split(size), dst.split(size), strict=True)
+            for i, j in zip(torch.split(src, size), torch.split(dst, size), strict=True)
         ]
         return torch.cat(scores)
 

@@ -10,6 +10,7 @@ from ctan.training.load import load_run, progress_of
 from ctan.training.loop import Played, play
 from ctan.training.onward import go_on, newer_events, origin, start_of
 from ctan.training.prequential import Step, blocks, prequential, stage_for
+from ctan.training.profile import Profile, profile
 from ctan.training.recipes import Recipe, recipe
 from ctan.training.replay import embed, replay, staged, under
 from ctan.training.sources import open_data, reopen
@@ -21,6 +22,7 @@ __all__ = [
     "Evaluation",
     "Played",
     "Predictor",
+    "Profile",
     "Recipe",
     "Run",
     "Spec",
@@ -49,6 +51,7 @@ __all__ = [
     "origin",
     "play",
     "prequential",
+    "profile",
     "progress_of",
     "read_json",
     "read_lists",
