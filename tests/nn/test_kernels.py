@@ -114,7 +114,8 @@ def test_attention_layer(case, heads):
 @pytest.mark.parametrize("rows", [1, 31, 32, 33, 400])
 @pytest.mark.parametrize("worthwhile", [0, 10**12])
 def test_linear_through_onednn(rows, worthwhile, monkeypatch):
-    monkeypatch.setattr(products, "_WORTHWHILE", worthwhile)
+    for size in ("_PRODUCT", "_CONTRACTION", "_LINEAR"):
+        monkeypatch.setattr(products, size, worthwhile)
     draw = torch.Generator().manual_seed(rows)
     x = torch.randn(rows, 20, generator=draw, requires_grad=True)
     weight = torch.randn(30, 20, generator=draw, requires_grad=True)
@@ -126,7 +127,8 @@ def test_linear_through_onednn(rows, worthwhile, monkeypatch):
 
 @pytest.mark.parametrize("worthwhile", [0, 10**12])
 def test_linear_of_parts_gives_gradients_to_those_that_want_one(worthwhile, monkeypatch):
-    monkeypatch.setattr(products, "_WORTHWHILE", worthwhile)
+    for size in ("_PRODUCT", "_CONTRACTION", "_LINEAR"):
+        monkeypatch.setattr(products, size, worthwhile)
     draw = torch.Generator().manual_seed(0)
     fixed, moving = (torch.randn(37, width, generator=draw) for width in (5, 3))
     moving.requires_grad_()

@@ -19,20 +19,18 @@ _HAS_ONEDNN: bool = torch.backends.mkldnn.is_available() and hasattr(  # type: i
 )
 
 
-# Below this many multiplications a call to oneDNN costs more than it saves.
-_WORTHWHILE = 2_000_000
+# Below so many multiplications a call to oneDNN costs more than it saves: of a product; of one over
+# rows, of which a side is transposed; and of a linear map with its gradients.
+_PRODUCT, _CONTRACTION, _LINEAR = 3_000_000, 7_000_000, 5_000_000
 
 
-def _served(a: Tensor, b: Tensor) -> bool:
-    return _fast(a.size(0), b, a)
-
-
-def _fast(rows: int, weight: Tensor, *parts: Tensor) -> bool:
-    """Whether oneDNN serves the product of so many rows, given in parts, with a weight."""
+def _served(a: Tensor, b: Tensor, multiplications: int, enough: int) -> bool:
     return (
         _HAS_ONEDNN
-        and rows * weight.numel() >= _WORTHWHILE
-        and all(x.dtype == torch.float32 and x.device.type == "cpu" for x in (weight, *parts))
+        and multiplications >= enough
+        and a.dtype == b.dtype == torch.float32
+        and a.is_cpu
+        and b.is_cpu
     )
 
 
@@ -43,7 +41,7 @@ def product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
         >>> product(torch.ones(2, 3), torch.ones(3, 4))[0]
         tensor([3., 3., 3., 3.])
     """
-    if not _served(a, b):
+    if not _served(a, b, a.size(0) * b.numel(), _PRODUCT):
         return a @ b if bias is None else torch.addmm(bias, a, b)
     out: Tensor = torch.ops.mkldnn._linear_pointwise(rounded(a), _dense(b.T), bias, "none", [], "")
     return out[: a.size(0)]
@@ -61,7 +59,7 @@ def between_weights(a: Tensor, b: Tensor) -> Tensor:
         >>> between_weights(torch.ones(2, 3), torch.ones(3, 1)).tolist()
         [[3.0], [3.0]]
     """
-    if not _served(a, b):
+    if not _served(a, b, a.size(0) * b.numel(), _PRODUCT):
         return a @ b
     out: Tensor = torch.ops.mkldnn._linear_pointwise(_dense(a), _dense(b.T), None, "none", [], "")
     return out
@@ -74,7 +72,7 @@ def contract(a: Tensor, b: Tensor) -> Tensor:
         >>> contract(torch.ones(2, 3), torch.ones(2, 4))[0]
         tensor([2., 2., 2., 2.])
     """
-    if not _served(a.T, b):
+    if not _served(a, b, a.size(1) * b.numel(), _CONTRACTION):
         return a.T @ b
     out: Tensor = torch.ops.mkldnn._linear_pointwise(
         _dense(rounded(a)).T, _dense(rounded(b)).T, None, "none", [], ""
@@ -155,7 +153,8 @@ def linear(x: Tensor | Sequence[Tensor], weight: Tensor, bias: Tensor | None = N
         [[3.0], [3.0]]
     """
     parts = [x] if isinstance(x, Tensor) else list(x)
-    if any(part.dim() != 2 for part in parts) or not _fast(parts[0].size(0), weight, *parts):
+    size = parts[0].size(0) * weight.numel()
+    if not all(part.dim() == 2 and _served(part, weight, size, _LINEAR) for part in parts):
         joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
         return torch.nn.functional.linear(joined, weight, bias)
     out: Tensor = _Linear.apply(weight, bias, *parts)  # type: ignore[no-untyped-call]
