@@ -91,7 +91,8 @@ def main() -> None:
     if not lines:
         about = ("model", "parameters", "best_epoch", "val", "test", "summary", "data")
         facts = {name: run.results[name] for name in about} | {"options": run.spec.options}
-        lines.append({"run": facts, "epochs": len(run.history)})
+        each = [round(record["val"]["auc"], 4) for record in run.history]
+        lines.append({"run": facts, "epochs": len(run.history), "val_auc": each})
     done = {line["protocol"]: line for line in lines[1:]}
     for name, task in {**dict.fromkeys(CHANGES, "link"), "tgb": "ranking"}.items():
         with_run = name not in ONE_BY_ONE or args.one_by_one

@@ -24,6 +24,8 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "protocols.md"
 RULES = {"ctan": "CTAN", "edgebank": "EdgeBank", "blend": "blend"}
 DATASETS = {"wikipedia": "Wikipedia", "mooc": "MOOC"}
+#: Epochs over which the validation AUC of a run is shown.
+LAST = 20
 
 
 def fields_of() -> str:
@@ -130,10 +132,11 @@ def runs() -> str:
                 f"{run['best_epoch'] + 1} of {first['epochs']}",
                 _percent(run["val"]["auc"]),
                 _percent(run["test"]["auc"]),
+                " to ".join(f"{100 * bound(first['val_auc'][-LAST:]):.1f}" for bound in (min, max)),
             ]
         )
     head = ["run", "options of CTAN", "weights", "best epoch", "validation AUC", "test AUC"]
-    return table(head, rows)
+    return table([*head, f"validation AUC of the last {LAST} epochs"], rows, text=2)
 
 
 def mooc() -> str:

@@ -1,11 +1,13 @@
-"""Test ranking of tgbl-wiki by a CTAN: seconds under each protocol, and equality to single scores.
+r"""Test ranking of tgbl-wiki by a CTAN: seconds under each protocol, and equality to single scores.
 
-    OMP_NUM_THREADS=2 python -m benchmarks.tgbl_wiki_ranking --root ../shared/data
+    OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive \
+        python -m benchmarks.tgbl_wiki_ranking --root ../shared/data
 
 23,621 test events, each among 999 other destinations (or nodes). A node is embedded once in a batch
 where all questions of the batch see the same past. Each protocol is timed three times and the
 shortest counts; processor seconds, of both threads together, tell how busy the machine was
-otherwise. For a sample of batches, pairs are then scored one at a time from the same state.
+otherwise. Threads that wait for each other sleep (`passive`): on busy cores, spinning takes several
+times as long. For a sample of batches, pairs are then scored one at a time from the same state.
 Weights are those of one epoch of training (seed 0): the time does not depend on them. One record
 for each protocol goes to ``benchmarks/results/tgbl_wiki_ranking.json``.
 """
