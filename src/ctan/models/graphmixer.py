@@ -54,8 +54,8 @@ class GraphMixer(NodeEncoder):
         "arXiv 2302.11636"
     )
     use = (
-        "A strong and cheap first choice where a node's own latest links tell what comes next. "
-        "Sees one hop, and nothing that two nodes have in common."
+        "Where a node's own latest links tell what comes next: no memory to keep, and one embedding "
+        "for any number of pairs. Sees one hop, and nothing that two nodes have in common."
     )
 
     stateful = False
