@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 
 from ctan.events import EventStream
+from ctan.nn import AntiSymmetricStep, kernels
+from ctan.nn.kernels import products
 from ctan.tasks import Phase, Protocol
 from ctan.training import Stage, play
 
@@ -34,15 +38,29 @@ def epoch(
 
 def plain(run: Callable[[], float]) -> Callable[[], float]:
     """The same work without our compiled kernels: plain torch layers and torch's own products."""
-    from ctan.nn import kernels
-    from ctan.nn.kernels import products
 
     def slow() -> float:
-        usable, onednn = kernels.usable, products._HAS_ONEDNN
-        kernels.usable, products._HAS_ONEDNN = lambda *_: False, False
-        try:
+        with _without_kernels():
             return run()
-        finally:
-            kernels.usable, products._HAS_ONEDNN = usable, onednn
 
     return slow
+
+
+def compiled(run: Callable[[], float]) -> Callable[[], float]:
+    """The same without our kernels, the antisymmetric step through torch.compile instead."""
+    step = torch.compile(AntiSymmetricStep._plain, dynamic=True)
+
+    def generated() -> float:
+        with _without_kernels(), mock.patch.object(AntiSymmetricStep, "_plain", step):
+            return run()
+
+    return generated
+
+
+@contextmanager
+def _without_kernels() -> Iterator[None]:
+    with (
+        mock.patch.object(kernels, "usable", return_value=False),
+        mock.patch.object(products, "_HAS_ONEDNN", False),
+    ):
+        yield

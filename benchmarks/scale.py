@@ -130,16 +130,25 @@ def work(store: Path) -> None:
     print(json.dumps(facts), flush=True)
     stop = stage.parts.train.stop
     for line in sys.stdin:
-        size = int(line)
-        sized = dataclasses.replace(stage, protocol=protocol.with_(batch_size=size))
+        kind, size = line.split()
+        sized = dataclasses.replace(stage, protocol=protocol.with_(batch_size=int(size)))
         segments = [sized.stretch(stop - EVENTS, stop)]
-        with Peak() as training:
-            started, worked = time.perf_counter(), time.process_time()
+        # Memory is watched in rounds of their own: to watch it takes time.
+        with Peak() if kind == "memory" else contextlib.nullcontext() as training:
+            worked = time.process_time()
             for played in play(sized, state, segments, Phase("train", 0), optimiser):
                 state = played.state
-            passed, worked = time.perf_counter() - started, time.process_time() - worked
-        took = {"seconds": passed, "cpu_s": worked, "step_GB": training.more}
-        print(json.dumps(took), flush=True)
+            worked = time.process_time() - worked
+        print(json.dumps(worked if training is None else training.more), flush=True)
+
+
+def ask(worker: subprocess.Popen[str], kind: str, size: int) -> float:
+    """Seconds of processor time for a stretch in batches of so many events, or memory in GB."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.write(f"{kind} {size}\n")
+    worker.stdin.flush()
+    return float(worker.stdout.readline())
 
 
 def main() -> None:
@@ -170,19 +179,14 @@ def main() -> None:
             records.append(json.loads(worker.stdout.readline()))
             print(records[-1], flush=True)
         for size in (BATCH, LARGE):
-            # In turn: what else the machine does meets all of them. The first round warms up.
-            taken: list[list[dict[str, float]]] = [[] for _ in workers]
-            for _ in range(given.rounds + 1):
-                for worker, found in zip(workers, taken, strict=True):
-                    worker.stdin.write(f"{size}\n")
-                    worker.stdin.flush()
-                    found.append(json.loads(worker.stdout.readline()))
-            for record, found in zip(records, taken, strict=True):
-                seconds = statistics.median(one["cpu_s"] for one in found[1:])
+            memory = [ask(worker, "memory", size) for worker in workers]
+            # In turn: what else the machine does meets all of them.
+            taken = [[ask(worker, "time", size) for worker in workers] for _ in range(given.rounds)]
+            for record, most, runs in zip(records, memory, zip(*taken, strict=True), strict=True):
                 record[f"batch {size}"] = {
-                    "events_per_cpu_s": round(EVENTS / seconds),
-                    "runs_cpu_s": [round(one["cpu_s"], 3) for one in found[1:]],
-                    "step_GB": round(max(one["step_GB"] for one in found), 3),
+                    "events_per_cpu_s": round(EVENTS / statistics.median(runs)),
+                    "runs_cpu_s": [round(seconds, 3) for seconds in runs],
+                    "step_GB": round(most, 3),
                 }
         about = {"environment": environment(), "load": round(os.getloadavg()[0], 2)}
         RESULT.write_text(json.dumps({**about, "records": records}, indent=1) + "\n")

@@ -3,7 +3,7 @@
     python -m benchmarks.speed [ROW ...] [--data FOLDER] [--rounds 5]
 
 Sides run in turn, one thread unless a row says otherwise; a ratio is that of the medians. Each row
-writes benchmarks/results/speed-ROW.json, and all of them together benchmarks/results/speed.md.
+writes benchmarks/results/speed-ROW.json, and all of them together the tables of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from benchmarks import speed_report
 from benchmarks.rows import ROWS
 from ctan.training import environment
 
@@ -37,33 +38,7 @@ def measure(name: str, data: Path, rounds: int) -> None:
     }
     (RESULTS / f"speed-{name}.json").write_text(json.dumps(record, indent=1) + "\n")
     for line in found:
-        print(
-            f"{line['work']}: {line['ours_s']} s; {line['peer']} {line['peer_s']} s: "
-            f"{line['ratio']} times",
-            flush=True,
-        )
-
-
-def table() -> str:
-    """All rows that have been measured, as Markdown."""
-    lines = [
-        "| work | ours, s | against | s | ratio | wanted |",
-        "| --- | ---: | --- | ---: | ---: | ---: |",
-    ]
-    protocols: dict[str, None] = {}
-    for name in ROWS:
-        path = RESULTS / f"speed-{name}.json"
-        if not path.exists():
-            continue
-        for line in json.loads(path.read_text())["results"]:
-            wanted = line.get("wanted") or ""
-            lines.append(
-                f"| {line['work']} | {line['ours_s']:.3g} | {line['peer']} | {line['peer_s']:.3g} "
-                f"| {line['ratio']:.2f} | {wanted} |"
-            )
-            protocols[f"{line['work']}: {line['protocol']}"] = None
-    notes = [f"- {note}." for note in protocols]
-    return "\n".join([*lines, "", *notes]) + "\n"
+        print(json.dumps({k: v for k, v in line.items() if k != "runs"}), flush=True)
 
 
 def main() -> None:
@@ -82,7 +57,7 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     for name in given.rows or ROWS:
         measure(name, Path(given.data), given.rounds)
-    (RESULTS / "speed.md").write_text(table())
+    speed_report.main()
 
 
 if __name__ == "__main__":

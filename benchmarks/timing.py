@@ -35,7 +35,13 @@ def _alternate(
     return taken
 
 
-def ratio(work: str, taken: dict[str, list[float]], peer: str, protocol: str) -> dict[str, Any]:
+def ratio(
+    work: str,
+    taken: dict[str, list[float]],
+    peer: str,
+    protocol: str,
+    wanted: float | None = None,
+) -> dict[str, Any]:
     """One line of the table: medians of both sides, and how many times as long the peer takes.
 
     Args:
@@ -43,6 +49,7 @@ def ratio(work: str, taken: dict[str, list[float]], peer: str, protocol: str) ->
         taken: seconds of each run by side; ours is ``ours``.
         peer: the side to compare with.
         protocol: how it was done.
+        wanted: the ratio that is asked of this library, if any.
     """
     ours, theirs = (statistics.median(taken[side]) for side in ("ours", peer))
     return {
@@ -51,6 +58,7 @@ def ratio(work: str, taken: dict[str, list[float]], peer: str, protocol: str) ->
         "ours_s": round(ours, 4),
         "peer_s": round(theirs, 4),
         "ratio": round(theirs / ours, 2),
+        "wanted": wanted,
         "runs": {side: [round(s, 4) for s in taken[side]] for side in ("ours", peer)},
         "protocol": protocol,
     }

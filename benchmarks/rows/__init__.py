@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import pathgraph, ranking, sampling, training
+from benchmarks.rows import extras, pathgraph, ranking, sampling, training
 
 #: ``row(data folder, rounds)`` gives one result for each peer.
 Row = Callable[[Path, int], list[dict[str, Any]]]
@@ -20,4 +20,7 @@ ROWS: dict[str, Row] = {
     "evaluator": ranking.evaluator,
     "sampling": sampling.sampling,
     "threads": training.threads,
+    "compiled": extras.compiled,
+    "seeds": extras.seeds,
+    "share": extras.share,
 }

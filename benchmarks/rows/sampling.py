@@ -60,6 +60,6 @@ def sampling(data: Path, rounds: int) -> list[dict[str, Any]]:
     work = "exact last-10 sampling, 1M events with hubs"
     both = {"ours": taken["numbered"], "pyg": taken["pyg"]}
     return [
-        ratio(work, taken, "pyg", how),
+        ratio(work, taken, "pyg", how, wanted=10),
         ratio(f"{work}, neighbours numbered as the loader does", both, "pyg", how),
     ]

@@ -1,0 +1,95 @@
+"""What else was tried for speed, and where a step's time goes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import ours
+from benchmarks.rows.pathgraph import OPTIONS, PROTOCOL
+from benchmarks.rows.training import CTAN, HOW, LINK, wikipedia
+from benchmarks.timing import alternate, ratio
+from ctan.datasets import path_graphs
+from ctan.training import Stage, profile
+
+#: How many seeds at once the bound is for, and epochs of a process side by side with another.
+SEEDS, EPOCHS = 4, 40
+
+
+def compiled(data: Path, rounds: int) -> list[dict[str, Any]]:
+    """Our kernels against the plain layers through torch.compile, which needs a C++ compiler."""
+    run = ours.epoch(wikipedia(data), "link", "ctan", {**CTAN, "steps": 1}, LINK)
+    taken = alternate({"ours": run, "torch.compile": ours.compiled(run)}, rounds)
+    how = f"the plain step compiled with shapes that may change; compiled before it is timed; {HOW}"
+    return [ratio("CTAN training epoch, 1 layer", taken, "torch.compile", how)]
+
+
+def seeds(data: Path, rounds: int) -> list[dict[str, Any]]:
+    """T-PathGraph n=20: what several seeds at once could save, and what processes do save."""
+    stream = path_graphs(20)
+    one = ours.epoch(stream, "sequence", "ctan", OPTIONS, PROTOCOL)
+    large = PROTOCOL.with_(graph_batch=SEEDS * PROTOCOL.graph_batch)
+    many = ours.epoch(stream, "sequence", "ctan", OPTIONS, large)
+    taken = alternate({"one seed": one, "ours": many}, rounds)
+    bound = (
+        f"an epoch in batches of {PROTOCOL.graph_batch} graphs against one in batches of "
+        f"{large.graph_batch}: the same arithmetic in a quarter of the steps. {SEEDS} seeds at "
+        "once have weights of their own besides, so they cannot gain more"
+    )
+    lines = [ratio(f"T-PathGraph n=20, bound for {SEEDS} seeds at once", taken, "one seed", bound)]
+    alone = statistics.median(_side_by_side(1) for _ in range(3))
+    both = statistics.median(_side_by_side(2) for _ in range(3))
+    sides = {"ours": [both], "one after the other": [2 * alone]}
+    how = f"{EPOCHS} epochs each, wall-clock of the slower one: needs two free cores"
+    lines.append(ratio("T-PathGraph n=20, two processes", sides, "one after the other", how))
+    return lines
+
+
+def _side_by_side(processes: int) -> float:
+    """Seconds of so many processes that train at once, start-up left out."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context) as pool:
+        return max(pool.map(_epochs, [EPOCHS] * processes))
+
+
+def _epochs(count: int) -> float:
+    """Seconds of so many epochs, after one that warms up."""
+    torch.set_num_threads(1)
+    run = ours.epoch(path_graphs(20), "sequence", "ctan", OPTIONS, PROTOCOL)
+    run()
+    started = time.perf_counter()
+    for _ in range(count):
+        run()
+    return time.perf_counter() - started
+
+
+def share(data: Path, rounds: int) -> list[dict[str, Any]]:
+    """Where a training step's time goes: milliseconds by part, as `ctan profile` has them."""
+    stream = wikipedia(data)
+    cases: dict[str, Callable[[], Stage]] = {
+        "CTAN, 1 layer": lambda: _stage(stream, "link", "ctan", {**CTAN, "steps": 1}, LINK),
+        "CTAN, 5 layers": lambda: _stage(stream, "link", "ctan", {**CTAN, "steps": 5}, LINK),
+        "TGN": lambda: _stage(stream, "link", "tgn", {"dim": 100}, LINK),
+        "CTAN, T-PathGraph n=20": lambda: _stage(
+            path_graphs(20), "sequence", "ctan", OPTIONS, PROTOCOL
+        ),
+    }
+    found = []
+    for name, prepare in cases.items():
+        seen = profile(prepare(), batches=100, rounds=rounds)
+        parts = {part: round(1e3 * spent, 3) for part, spent in seen.parts.items()}
+        step = round(1e3 * seen.seconds, 3)
+        found.append({"work": name, "step_ms": step, "parts_ms": parts, "share": seen.floor})
+    return found
+
+
+def _stage(*given: Any) -> Stage:
+    torch.manual_seed(0)
+    return Stage.prepare(*given)
