@@ -54,7 +54,7 @@ class GraphMixer(NodeEncoder):
         "arXiv 2302.11636"
     )
     use = (
-        "Where a node's own latest links tell what comes next: no memory to keep, and one embedding "
+        "Where a node's own latest links tell what comes next: no memory, and one embedding "
         "for any number of pairs. Sees one hop, and nothing that two nodes have in common."
     )
 
