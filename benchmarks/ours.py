@@ -57,10 +57,14 @@ def compiled(run: Callable[[], float]) -> Callable[[], float]:
     return generated
 
 
+def _never(*_: object) -> bool:
+    return False
+
+
 @contextmanager
 def _without_kernels() -> Iterator[None]:
     with (
-        mock.patch.object(kernels, "usable", return_value=False),
+        mock.patch.object(kernels, "usable", _never),
         mock.patch.object(products, "_HAS_ONEDNN", False),
     ):
         yield

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import statistics
 import time
 from collections.abc import Callable
 from typing import Any
+
+import torch
 
 
 def alternate(sides: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, list[float]]:
@@ -20,6 +24,48 @@ def alternate(sides: dict[str, Callable[[], object]], rounds: int = 5) -> dict[s
 def wall(sides: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, list[float]]:
     """The same in wall-clock seconds."""
     return _alternate(sides, rounds, time.perf_counter)
+
+
+def apart(
+    builders: dict[str, Callable[[], Callable[[], object]]], rounds: int = 5
+) -> dict[str, list[float]]:
+    """As :func:`alternate`, each side in a process of its own, as it is used.
+
+    In one process the sides share what the other libraries leave behind: memory in pieces, caches.
+
+    Args:
+        builders: what makes each side; it must be a function that another process can import.
+        rounds: how often each runs.
+    """
+    context = multiprocessing.get_context("spawn")
+    with contextlib.ExitStack() as stack:
+        ends = {}
+        for name, build in builders.items():
+            ends[name], far = context.Pipe()
+            process = context.Process(target=_serve, args=(build, far), daemon=True)
+            process.start()
+            stack.callback(process.join)
+            stack.callback(ends[name].send, "")
+            far.close()
+        for end in ends.values():
+            end.recv()  # built, and run once to warm up
+        taken: dict[str, list[float]] = {name: [] for name in builders}
+        for _ in range(rounds):
+            for name, end in ends.items():
+                end.send("run")
+                taken[name].append(end.recv())
+    return taken
+
+
+def _serve(build: Callable[[], Callable[[], object]], end: Any) -> None:
+    torch.set_num_threads(1)
+    run = build()
+    run()
+    end.send("ready")
+    while end.recv():  # until there is nothing more to do
+        started = time.process_time()
+        run()
+        end.send(time.process_time() - started)
 
 
 def _alternate(

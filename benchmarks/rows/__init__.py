@@ -20,7 +20,7 @@ ROWS: dict[str, Row] = {
     "evaluator": ranking.evaluator,
     "sampling": sampling.sampling,
     "threads": training.threads,
-    "compiled": extras.compiled,
+    "compiled": training.compiled,
     "seeds": extras.seeds,
     "share": extras.share,
 }

@@ -1,4 +1,4 @@
-"""What else was tried for speed, and where a step's time goes."""
+"""Several seeds at once, and where a step's time goes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,13 @@ import torch
 
 from benchmarks import ours
 from benchmarks.rows.pathgraph import OPTIONS, PROTOCOL
-from benchmarks.rows.training import CTAN, HOW, LINK, wikipedia
+from benchmarks.rows.training import CTAN, LINK, wikipedia
 from benchmarks.timing import alternate, ratio
 from ctan.datasets import path_graphs
 from ctan.training import Stage, profile
 
 #: How many seeds at once the bound is for, and epochs of a process side by side with another.
 SEEDS, EPOCHS = 4, 40
-
-
-def compiled(data: Path, rounds: int) -> list[dict[str, Any]]:
-    """Our kernels against the plain layers through torch.compile, which needs a C++ compiler."""
-    run = ours.epoch(wikipedia(data), "link", "ctan", {**CTAN, "steps": 1}, LINK)
-    taken = alternate({"ours": run, "torch.compile": ours.compiled(run)}, rounds)
-    how = f"the plain step compiled with shapes that may change; compiled before it is timed; {HOW}"
-    return [ratio("CTAN training epoch, 1 layer", taken, "torch.compile", how)]
 
 
 def seeds(data: Path, rounds: int) -> list[dict[str, Any]]:

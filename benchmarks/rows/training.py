@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 
 from benchmarks import ours
 from benchmarks.peers import pyg, tgm
-from benchmarks.timing import alternate, ratio, wall
+from benchmarks.timing import apart, ratio, wall
 from ctan.events import EventStream, read_events, split_by_time
 from ctan.history import elapsed_statistics
 from ctan.tasks import Protocol
@@ -24,6 +25,8 @@ HOW = (
     "training part of the split by time (110,232 events), embedding 100, batch 256, the last 5 "
     "neighbours, one negative an event, update_from scored, Adam 1e-4, dropout as each side has it"
 )
+
+_APART = f"each side in a process of its own; {HOW}"
 
 
 def wikipedia(data: Path) -> EventStream:
@@ -39,49 +42,89 @@ def _training(stream: EventStream) -> tuple[np.ndarray, ...]:
     return stream.src[:end], stream.dst[:end], stream.t[:end], stream.msg[:end]
 
 
-def ctan1(data: Path, rounds: int) -> list[dict[str, Any]]:
-    """CTAN, one layer, against PyG's parts, TGM and our own plain layers."""
+def _ours(data: Path, model: str, options: dict[str, Any]) -> Callable[[], float]:
+    return ours.epoch(wikipedia(data), "link", model, options, LINK)
+
+
+def _plain(data: Path, steps: int) -> Callable[[], float]:
+    return ours.plain(_ours(data, "ctan", {**CTAN, "steps": steps}))
+
+
+def _compiled(data: Path, steps: int) -> Callable[[], float]:
+    return ours.compiled(_ours(data, "ctan", {**CTAN, "steps": steps}))
+
+
+def _pyg_ctan(data: Path, steps: int) -> Callable[[], float]:
+    columns, elapsed = _known(data)
+    return pyg.ctan_epoch(pyg.Stream(*columns), steps=steps, elapsed=elapsed, **SHAPE)
+
+
+def _tgm_ctan(data: Path) -> Callable[[], float]:
+    columns, elapsed = _known(data)
+    return tgm.ctan_epoch(*columns, elapsed=elapsed, **SHAPE)
+
+
+def _pyg_tgn(data: Path) -> Callable[[], float]:
+    return pyg.tgn_epoch(pyg.Stream(*_known(data)[0]), **SHAPE)
+
+
+def _tgm_tgn(data: Path) -> Callable[[], float]:
+    return tgm.tgn_epoch(*_known(data)[0], **SHAPE)
+
+
+def _known(data: Path) -> tuple[tuple[np.ndarray, ...], tuple[float, float]]:
+    """The columns of the training part, and its elapsed times' mean and deviation."""
     stream = wikipedia(data)
     columns = _training(stream)
-    elapsed = elapsed_statistics(stream, 0, len(columns[0]))
-    run = ours.epoch(stream, "link", "ctan", {**CTAN, "steps": 1}, LINK)
-    sides: dict[str, Callable[[], object]] = {
-        "ours": run,
-        "pyg": pyg.ctan_epoch(pyg.Stream(*columns), steps=1, elapsed=elapsed, **SHAPE),
-        "tgm": tgm.ctan_epoch(*columns, elapsed=elapsed, **SHAPE),
-        "plain": ours.plain(run),
+    return columns, elapsed_statistics(stream, 0, len(columns[0]))
+
+
+def ctan1(data: Path, rounds: int) -> list[dict[str, Any]]:
+    """CTAN, one layer, against PyG's parts, TGM and our own plain layers."""
+    sides = {
+        "ours": partial(_ours, data, "ctan", {**CTAN, "steps": 1}),
+        "pyg": partial(_pyg_ctan, data, 1),
+        "tgm": partial(_tgm_ctan, data),
+        "plain": partial(_plain, data, 1),
     }
-    taken = alternate(sides, rounds)
+    taken = apart(sides, rounds)
     work = "CTAN training epoch, 1 layer"
     wanted = {"pyg": 2.5, "tgm": 4, "plain": None}
-    return [ratio(work, taken, peer, HOW, least) for peer, least in wanted.items()]
+    return [ratio(work, taken, peer, _APART, least) for peer, least in wanted.items()]
 
 
 def ctan5(data: Path, rounds: int) -> list[dict[str, Any]]:
     """CTAN, five layers, against PyG's parts."""
-    stream = wikipedia(data)
-    columns = _training(stream)
-    elapsed = elapsed_statistics(stream, 0, len(columns[0]))
     sides = {
-        "ours": ours.epoch(stream, "link", "ctan", {**CTAN, "steps": 5}, LINK),
-        "pyg": pyg.ctan_epoch(pyg.Stream(*columns), steps=5, elapsed=elapsed, **SHAPE),
+        "ours": partial(_ours, data, "ctan", {**CTAN, "steps": 5}),
+        "pyg": partial(_pyg_ctan, data, 5),
     }
-    taken = alternate(sides, rounds)
-    return [ratio("CTAN training epoch, 5 layers", taken, "pyg", HOW, wanted=4)]
+    return [ratio("CTAN training epoch, 5 layers", apart(sides, rounds), "pyg", _APART, wanted=4)]
 
 
 def tgn(data: Path, rounds: int) -> list[dict[str, Any]]:
     """TGN, every pending message recomputed with gradient, against PyG's parts and TGM."""
-    stream = wikipedia(data)
-    columns = _training(stream)
-    sides: dict[str, Callable[[], object]] = {
-        "ours": ours.epoch(stream, "link", "tgn", {"dim": 100}, LINK),
-        "pyg": pyg.tgn_epoch(pyg.Stream(*columns), **SHAPE),
-        "tgm": tgm.tgn_epoch(*columns, **SHAPE),
+    sides = {
+        "ours": partial(_ours, data, "tgn", {"dim": 100}),
+        "pyg": partial(_pyg_tgn, data),
+        "tgm": partial(_tgm_tgn, data),
     }
-    taken = alternate(sides, rounds)
+    taken = apart(sides, rounds)
     wanted = {"pyg": 3.5, "tgm": None}
-    return [ratio("TGN training epoch", taken, peer, HOW, least) for peer, least in wanted.items()]
+    return [
+        ratio("TGN training epoch", taken, peer, _APART, least) for peer, least in wanted.items()
+    ]
+
+
+def compiled(data: Path, rounds: int) -> list[dict[str, Any]]:
+    """Our kernels against the plain layers through torch.compile, which needs a C++ compiler."""
+    sides = {
+        "ours": partial(_ours, data, "ctan", {**CTAN, "steps": 1}),
+        "torch.compile": partial(_compiled, data, 1),
+    }
+    how = f"the plain step compiled, with shapes that may change, before it is timed; {_APART}"
+    taken = apart(sides, rounds)
+    return [ratio("CTAN training epoch, 1 layer", taken, "torch.compile", how)]
 
 
 def threads(data: Path, rounds: int) -> list[dict[str, Any]]:

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from ctan.models import build
     from ctan.tasks import Protocol
     from ctan.training.evaluate import evaluate
-    from ctan.training.fit import Run, fit
+    from ctan.training.fit import fit
     from ctan.training.load import load_run
     from ctan.training.recipes import recipe
+    from ctan.training.results import Run
 
 _ROOMS = {
     "CtanError": "errors",

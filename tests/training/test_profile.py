@@ -15,7 +15,8 @@ from ctan.training import Stage, loop, profile
 def stage():
     stream = path_graphs(5, graphs=60)
     protocol = Protocol(split="graph", through_time="all", graph_batch=14)
-    return Stage.prepare(stream, "sequence", "ctan", {"dim": 8}, protocol)
+    # Wide enough that its products take longer than it takes to note them.
+    return Stage.prepare(stream, "sequence", "ctan", {"dim": 200}, protocol)
 
 
 def test_parts_add_up(stage):

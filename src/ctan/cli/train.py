@@ -19,7 +19,7 @@ from ctan.errors import CtanError
 
 if TYPE_CHECKING:
     from ctan.training import Recipe
-    from ctan.training.fit import Progress
+    from ctan.training.results import Progress
 
 _DATA, _MODEL, _PROTOCOL, _RUN = "Data sets", "Model", "Protocol", "Run"
 

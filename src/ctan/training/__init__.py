@@ -3,7 +3,7 @@
 from ctan.training.answers import FORMS, answers
 from ctan.training.checkpoint import load_tensors, save_tensors
 from ctan.training.evaluate import Evaluation, Tick, Watch, by_novelty, evaluate, measured
-from ctan.training.fit import Run, fit, measure_test
+from ctan.training.fit import fit
 from ctan.training.folders import claimed, folder_for
 from ctan.training.lists import read_lists
 from ctan.training.load import load_run, progress_of
@@ -13,6 +13,7 @@ from ctan.training.prequential import Step, blocks, prequential, stage_for
 from ctan.training.profile import Profile, profile
 from ctan.training.recipes import Recipe, recipe
 from ctan.training.replay import embed, replay, staged, under
+from ctan.training.results import Run, measure_test
 from ctan.training.sources import open_data, reopen
 from ctan.training.spec import Spec, environment, fingerprint, read_json, read_spec
 from ctan.training.stage import Predictor, Stage, measure

@@ -91,3 +91,18 @@ def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The tensors whose names start with ``prefix.``, without it."""
     start = prefix + "."
     return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
+
+
+def generators(device: torch.device) -> dict[str, torch.Tensor]:
+    """The states of the random generators that a run on this device draws from."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def set_generators(device: torch.device, states: dict[str, torch.Tensor]) -> None:
+    """Take them back to what :func:`generators` gave."""
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)

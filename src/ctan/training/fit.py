@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,66 +13,24 @@ import torch
 
 from ctan.errors import CheckpointError
 from ctan.events import EventStream
-from ctan.models import State
 from ctan.tasks import Lists, Phase, Protocol
 from ctan.training.checkpoint import (
+    generators,
     load_tensors,
     pack_optimiser,
     prefixed,
     save_tensors,
+    set_generators,
     under,
     unpack_optimiser,
     write_whole,
 )
-from ctan.training.evaluate import Tick, Watch, by_novelty, evaluate
+from ctan.training.evaluate import Tick, Watch, evaluate
 from ctan.training.loop import play
+from ctan.training.results import Progress, Run, measure_test, results_of
 from ctan.training.sources import lists_for
-from ctan.training.spec import Spec, environment, fingerprint, read_spec
+from ctan.training.spec import Spec, differences, environment, fingerprint, read_spec
 from ctan.training.stage import Stage
-
-
-@dataclass
-class Progress:
-    """How far a run has come; plain facts, saved with every checkpoint.
-
-    Attributes:
-        epoch: the epoch that is being played.
-        batches: batches of its training part that were played.
-        trained: whether its training part is complete.
-        history: one record for each finished epoch.
-        best: the selecting metric at the best epoch so far.
-        best_epoch: that epoch.
-        halved: the last epoch after which the learning rate was halved.
-        finished: whether training is over.
-    """
-
-    epoch: int = 0
-    batches: int = 0
-    trained: bool = False
-    history: list[dict[str, Any]] = field(default_factory=list)
-    best: float | None = None
-    best_epoch: int = -1
-    halved: int = -1
-    finished: bool = False
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run.
-
-    Attributes:
-        spec: what was run.
-        stage: everything prepared, with the best epoch's weights.
-        state: the state at the end of the validation part, at the best epoch.
-        history: one record for each epoch.
-        results: the metrics of the best epoch on validation and test, with the protocol.
-    """
-
-    spec: Spec
-    stage: Stage
-    state: State
-    history: list[dict[str, Any]]
-    results: dict[str, Any]
 
 
 def fit(
@@ -170,10 +128,10 @@ class _Fitting:
         described = {**self.spec.to_dict(), "environment": environment()}
         written = self.home / "spec.json"
         if written.exists():
-            differences = _differences(read_spec(self.home), self.spec)
-            if differences:
+            changed = differences(read_spec(self.home), self.spec)
+            if changed:
                 raise CheckpointError(
-                    f"{self.home} holds another run: {'; '.join(differences)}. "
+                    f"{self.home} holds another run: {'; '.join(changed)}. "
                     "Choose another folder, or the same settings to go on with it."
                 )
         else:
@@ -283,7 +241,7 @@ class _Fitting:
             **prefixed("optimiser", optimiser),
             **prefixed("state", self.state.tensors()),
             **prefixed("best", self.best),
-            **prefixed("rng", _generators(self.stage.device)),
+            **prefixed("rng", generators(self.stage.device)),
             "loss": self.loss,
         }
         facts = {"progress": asdict(self.progress), "groups": groups}
@@ -302,7 +260,7 @@ class _Fitting:
             self.state.load(under("state", tensors))
             self.best = under("best", tensors)
             self.loss.copy_(tensors["loss"])
-            _set_generators(self.stage.device, under("rng", tensors))
+            set_generators(self.stage.device, under("rng", tensors))
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"{path}: does not fit this model or this version of the library ({error}). "
@@ -317,32 +275,6 @@ class _Fitting:
                 file.write(json.dumps(line) + "\n")
 
 
-def results_of(spec: Spec, stage: Stage, epoch: int, val: dict[str, float]) -> dict[str, Any]:
-    """What is known of a run before its test: how it was obtained, and validation."""
-    return {
-        "task": spec.task,
-        "model": spec.model,
-        "parameters": sum(p.numel() for p in stage.predictor.parameters()),
-        "protocol": spec.protocol.to_dict(),
-        "summary": spec.protocol.summary(),
-        "data": spec.fingerprint,
-        "best_epoch": epoch,
-        "val": val,
-    }
-
-
-def measure_test(stage: Stage, state: State, watch: Watch | None = None) -> dict[str, Any]:
-    """Play the test part from the state before it: metrics, views and the task's details.
-
-    Args:
-        stage: what is played, with the weights to measure.
-        state: the state at the end of validation; owned by this call.
-        watch: called after each batch.
-    """
-    test = evaluate(stage, state, Phase("test"), watch)
-    return {"test": test.metrics, "views": by_novelty(stage, test.kept), **test.details}
-
-
 def _without_first(segments: Any, skip: int) -> Any:
     """The same batches without the first ``skip``."""
     for segment in segments:
@@ -350,35 +282,6 @@ def _without_first(segments: Any, skip: int) -> Any:
         while skip and next(batches, None) is not None:
             skip -= 1
         yield batches
-
-
-def _generators(device: torch.device) -> dict[str, torch.Tensor]:
-    states = {"cpu": torch.get_rng_state()}
-    if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state(device)
-    return states
-
-
-def _set_generators(device: torch.device, states: dict[str, torch.Tensor]) -> None:
-    torch.set_rng_state(states["cpu"])
-    if device.type == "cuda" and "cuda" in states:
-        torch.cuda.set_rng_state(states["cuda"], device)
-
-
-def _differences(before: Spec, now: Spec) -> list[str]:
-    # As they read back from JSON: a tuple is a list there.
-    a, b = (_flat(json.loads(json.dumps(spec.to_dict()))) for spec in (before, now))
-    names = [name for name in {**a, **b} if a.get(name) != b.get(name)]
-    return [f"{n} was {a.get(n)!r} and is now {b.get(n)!r}" for n in names]
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        flat |= (
-            _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
-        )
-    return flat
 
 
 def _pretty(value: Any) -> bytes:

@@ -16,7 +16,7 @@ from ctan.errors import CheckpointError
 from ctan.events import EventStream
 from ctan.tasks import Lists
 from ctan.training.checkpoint import load_tensors
-from ctan.training.fit import Progress, Run, results_of
+from ctan.training.results import Progress, Run, results_of
 from ctan.training.sources import lists_for, reopen, same_events
 from ctan.training.spec import Spec, read_json, read_spec
 from ctan.training.stage import Stage

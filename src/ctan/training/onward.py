@@ -15,7 +15,8 @@ from ctan.events import EventStream
 from ctan.tasks import Protocol
 from ctan.training.checkpoint import load_tensors
 from ctan.training.evaluate import Watch
-from ctan.training.fit import Run, _Fitting
+from ctan.training.fit import _Fitting
+from ctan.training.results import Run
 from ctan.training.sources import lists_for
 from ctan.training.spec import Spec, fingerprint, read_spec
 from ctan.training.stage import Stage

@@ -18,8 +18,8 @@ from ctan.history import Batch, neighborhood
 from ctan.models import Asked, Events, NodeEncoder, State, View
 from ctan.tasks import Kept, Lists, Phase, Protocol, Task
 from ctan.training.evaluate import Watch, evaluate, measured
-from ctan.training.fit import Run, results_of
 from ctan.training.loop import play
+from ctan.training.results import Run, results_of
 from ctan.training.sources import lists_for
 from ctan.training.stage import Stage
 

@@ -137,3 +137,20 @@ def _commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return found.stdout.strip()
+
+
+def differences(before: Spec, now: Spec) -> list[str]:
+    """In what two runs differ, in words."""
+    # As they read back from JSON: a tuple is a list there.
+    a, b = (_flat(json.loads(json.dumps(spec.to_dict()))) for spec in (before, now))
+    names = [name for name in {**a, **b} if a.get(name) != b.get(name)]
+    return [f"{n} was {a.get(n)!r} and is now {b.get(n)!r}" for n in names]
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= (
+            _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+        )
+    return flat
