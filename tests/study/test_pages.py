@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from ctan.cli.study import study_app
+from ctan.models import MODELS
 from ctan.tasks import Protocol
 
 ROOT = Path(__file__).parents[2]
@@ -20,9 +21,12 @@ TEXTS = {page.name: page.read_text() for page in PAGES}
 
 @pytest.fixture
 def module(monkeypatch):
-    """Parts of the benchmark, by name."""
+    """Parts of the benchmark, by name; the models that they register are gone afterwards."""
     monkeypatch.syspath_prepend(ROOT)
-    return lambda name: importlib.import_module(f"benchmarks.{name}")
+    before = dict(MODELS)
+    yield lambda name: importlib.import_module(f"benchmarks.{name}")
+    MODELS.clear()
+    MODELS.update(before)
 
 
 def found(pattern, page=None):
