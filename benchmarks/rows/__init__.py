@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import extras, pathgraph, ranking, sampling, training
+from benchmarks.rows import pathgraph, ranking, sampling, seeds, share, training
 
 #: ``row(data folder, rounds)`` gives one result for each peer.
 Row = Callable[[Path, int], list[dict[str, Any]]]
@@ -21,6 +21,6 @@ ROWS: dict[str, Row] = {
     "sampling": sampling.sampling,
     "threads": training.threads,
     "compiled": training.compiled,
-    "seeds": extras.seeds,
-    "share": extras.share,
+    "seeds": seeds.seeds,
+    "share": share.share,
 }

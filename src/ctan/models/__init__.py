@@ -4,7 +4,7 @@ from ctan.models.base import Dims, Model, NodeEncoder, PairEncoder, PairScorer
 from ctan.models.batch import Asked, Events
 from ctan.models.cawn import CAWN
 from ctan.models.contacts import Contacts
-from ctan.models.ctan import CTAN, CTANState
+from ctan.models.ctan import CTAN, UPDATES, CTANState
 from ctan.models.dygformer import DyGFormer
 from ctan.models.dyrep import DyRep
 from ctan.models.edgebank import EdgeBank
@@ -28,6 +28,7 @@ __all__ = [
     "TCL",
     "TGAT",
     "TGN",
+    "UPDATES",
     "Asked",
     "Blend",
     "CTANState",

@@ -15,9 +15,7 @@ from ctan.arrays import IntArray
 from ctan.datasets import path_graphs
 from ctan.errors import CtanError, unknown_name
 from ctan.events import EventStream
-
-#: Which nodes CTAN updates at an event: its endpoints, or all within L hops of them.
-UPDATES = ("endpoints", "ball")
+from ctan.models import UPDATES
 
 
 class _Columns(TypedDict):

@@ -19,9 +19,8 @@ from ctan.arrays import IntArray
 from ctan.errors import CtanError, unknown_name
 from ctan.events import EventStream
 from ctan.history import TemporalIndex, ball, neighborhood
-from ctan.models import CTAN, Model, Rows, State
+from ctan.models import CTAN, UPDATES, Model, Rows, State
 from ctan.study.playback import Playback, double_precision
-from ctan.study.probes import UPDATES
 
 
 @dataclass(frozen=True)
