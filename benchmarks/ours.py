@@ -65,6 +65,6 @@ def _never(*_: object) -> bool:
 def _without_kernels() -> Iterator[None]:
     with (
         mock.patch.object(kernels, "usable", _never),
-        mock.patch.object(products, "_HAS_ONEDNN", False),
+        mock.patch.object(products, "usable", _never),
     ):
         yield

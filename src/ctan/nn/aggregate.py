@@ -99,7 +99,7 @@ class Attention(nn.Module):
         """The same in compiled loops on the CPU: see :mod:`ctan.nn.kernels.folded`."""
         return kernels.attend(h, edges, self.weights(), self.heads, keep)
 
-    def weights(self) -> kernels.AttentionWeights:
+    def weights(self) -> kernels.AttentionWeights[Tensor]:
         """The weights as the kernels take them."""
         return kernels.AttentionWeights(
             self.query.weight,

@@ -9,21 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ctan.nn.edges import Incoming
-from ctan.nn.kernels.folded import AttentionWeights, Folded
-
-
-def usable(*tensors: Tensor | None) -> bool:
-    """Whether the compiled kernels serve these tensors; the plain version serves all.
-
-    Example:
-        >>> usable(torch.zeros(2), None), usable(torch.zeros(2, dtype=torch.float16))
-        (True, False)
-    """
-    given = [tensor for tensor in tensors if tensor is not None]
-    dtype = given[0].dtype
-    return dtype in (torch.float32, torch.float64) and all(
-        tensor.dtype == dtype and tensor.device.type == "cpu" for tensor in given
-    )
+from ctan.nn.kernels.folded import AttentionWeights, Folded, array, arrays, tensor
 
 
 class _Attend(torch.autograd.Function):
@@ -38,10 +24,10 @@ class _Attend(torch.autograd.Function):
         heads: int,
         *weights: Any,
     ) -> Tensor:
-        folded = Folded(AttentionWeights(*weights), heads, attr.size(2), edges.projected)
-        out, ctx.done = folded.forward(h, edges, keep)
+        folded = Folded(arrays(weights), heads, attr.size(2), edges.projected)
+        out, ctx.done = folded.forward(array(h), edges, keep)
         ctx.folded, ctx.shapes = folded, (h, attr, table)
-        return out[: edges.targets]
+        return torch.from_numpy(out)
 
     @staticmethod
     @once_differentiable
@@ -50,14 +36,16 @@ class _Attend(torch.autograd.Function):
             torch.zeros_like(x) if wanted else None
             for x, wanted in zip(ctx.shapes, ctx.needs_input_grad[:3], strict=True)
         ]
-        ctx.folded.backward(ctx.done, grad, *grads)
-        return (*grads, None, None, None, *ctx.folded.gradients())
+        ctx.folded.backward(
+            ctx.done, array(grad), *(None if x is None else x.numpy() for x in grads)
+        )
+        return (*grads, None, None, None, *map(tensor, ctx.folded.gradients()))
 
 
 def attend(
     h: Tensor,
     edges: Incoming,
-    weights: AttentionWeights,
+    weights: AttentionWeights[Tensor],
     heads: int,
     keep: Tensor | None = None,
 ) -> Tensor:

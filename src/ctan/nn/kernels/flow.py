@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels._neighbors import number_events
-from ctan.nn.kernels.folded import AttentionWeights, Folded, array
-from ctan.nn.kernels.products import contract, product
+from ctan.nn.kernels.folded import AttentionWeights, Folded, array, arrays, tensor
+from ctan.nn.kernels.matmul import Floats, matmul
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,20 @@ class _Flow(torch.autograd.Function):
         bias: Tensor,
         *attention: Any,
     ) -> Tensor:
-        generator = weight - weight.T
-        generator.diagonal().sub_(course.gamma)
-        weights = AttentionWeights(*attention)._replace(own=generator, own_bias=bias)
+        w = array(weight)
+        generator = w - w.T
+        generator[np.diag_indices_from(generator)] -= course.gamma
+        weights = arrays(attention)._replace(own=generator, own_bias=array(bias))
         edges, ctx.table = course.edges, None
         if len(course.targets) > 1:
             edges, ctx.table = _project(edges, weights)
         folded = Folded(weights, 1, attr.size(2), edges.projected)
         ctx.done, ctx.slopes = [], []
-        ctx.shapes, ctx.course, ctx.folded, ctx.edges = (h, attr), course, folded, edges
+        ctx.attr, ctx.course, ctx.folded, ctx.edges = attr, course, folded, edges
         for targets in course.targets:
-            drive, done = folded.forward(h, edges.first(targets))
-            slope = drive[:targets].tanh_()
+            drive, done = folded.forward(array(h), edges.first(targets))
+            # torch's activations run in vector registers, numpy's and numba's do not.
+            slope = torch.from_numpy(drive).tanh_()
             h = torch.add(h[:targets], slope, alpha=course.epsilon)
             ctx.done.append(done)
             ctx.slopes.append(slope)
@@ -71,28 +74,34 @@ class _Flow(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        (h, attr), course, folded, edges = ctx.shapes, ctx.course, ctx.folded, ctx.edges
-        grad_attr = torch.zeros_like(attr) if ctx.needs_input_grad[1] else None
-        grad_table = torch.zeros_like(edges.table) if edges.projected else None
+        attr, course, folded, edges = ctx.attr, ctx.course, ctx.folded, ctx.edges
+        grad_attr = np.zeros(attr.shape, array(attr).dtype) if ctx.needs_input_grad[1] else None
+        grad_table = np.zeros_like(array(edges.table)) if edges.projected else None
         back: Tensor | None = grad
         for done, slope in zip(reversed(ctx.done), reversed(ctx.slopes), strict=True):
             assert back is not None
-            before = h if done is ctx.done[0] else torch.from_numpy(done.gathered.rows[0])
-            grad_h = None
-            if before is not h or ctx.needs_input_grad[0]:
-                grad_h = torch.zeros_like(before)
-                grad_h[: len(back)] = back
+            before, grad_h = done.gathered.rows[0], None
+            if done is not ctx.done[0] or ctx.needs_input_grad[0]:
+                grad_h = np.empty_like(before)
+                grad_h[: len(back)] = array(back)
+                grad_h[len(back) :] = 0
             drive = torch.ops.aten.tanh_backward(back * course.epsilon, slope)
-            folded.backward(done, drive, grad_h, grad_attr, grad_table)
-            back = grad_h
+            folded.backward(done, drive.numpy(), grad_h, grad_attr, grad_table)
+            back = tensor(grad_h)
         found = folded.gradients()
         if grad_table is not None:
-            found.edge[:, : ctx.table.size(1)] = contract(grad_table, ctx.table)
-        weight = found.own - found.own.T
-        return (back, grad_attr, None, weight, found.own_bias, *found[:6])
+            found.edge[:, : ctx.table.shape[1]] = matmul(grad_table.T, ctx.table)
+        return (
+            back,
+            tensor(grad_attr),
+            None,
+            torch.from_numpy(found.own - found.own.T),
+            torch.from_numpy(found.own_bias),
+            *map(tensor, found[:6]),
+        )
 
 
-def _project(edges: Incoming, weights: AttentionWeights) -> tuple[Incoming, Tensor | None]:
+def _project(edges: Incoming, weights: AttentionWeights[Floats]) -> tuple[Incoming, Floats | None]:
     """The edges with their table mapped, each distinct event once, and the rows that were.
 
     Several steps with the same weights would each map their queries and their pooled rows.
@@ -100,13 +109,15 @@ def _project(edges: Incoming, weights: AttentionWeights) -> tuple[Incoming, Tens
     if edges.table is None or edges.event is None or weights.edge is None:
         return edges, None
     seen, event = number_events(array(edges.event), array(edges.present))
-    rows = edges.table.index_select(0, torch.from_numpy(seen))
-    table = product(rows, weights.edge[:, : rows.size(1)].T)
-    return replace(edges, table=table, event=torch.from_numpy(event), projected=True), rows
+    rows = array(edges.table)[seen]
+    table = matmul(rows, weights.edge[:, : rows.shape[1]].T)
+    return replace(
+        edges, table=torch.from_numpy(table), event=torch.from_numpy(event), projected=True
+    ), rows
 
 
 def flow(
-    h: Tensor, course: Course, weight: Tensor, bias: Tensor, attention: AttentionWeights
+    h: Tensor, course: Course, weight: Tensor, bias: Tensor, attention: AttentionWeights[Tensor]
 ) -> Tensor:
     """The states ``[targets[-1], d]`` after ``len(targets)`` steps.
 

@@ -15,14 +15,15 @@ so that one product with :math:`[A^\top | F]` gives each target its own part and
 the loops, :math:`[V | E | b_v]` maps the pooled rows, whose last column is the sum of the weights:
 0 without neighbours, and not 1 under dropout. The key's bias cancels in the softmax.
 
-All of this is outside autograd: :mod:`ctan.nn.kernels.attention` and :mod:`ctan.nn.kernels.flow`
-wrap it.
+All of this is outside autograd, on numpy's arrays: :mod:`ctan.nn.kernels.attention` and
+:mod:`ctan.nn.kernels.flow` wrap it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -30,10 +31,12 @@ from torch import Tensor
 
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels._neighbors import attend_backward, attend_forward
-from ctan.nn.kernels.products import between_weights, contract, product, round_up, rounded
+from ctan.nn.kernels.matmul import Floats, matmul, multiply
+
+Kind = TypeVar("Kind", Tensor, Floats)
 
 
-class AttentionWeights(NamedTuple):
+class AttentionWeights(NamedTuple, Generic[Kind]):
     """The weights of one attention layer: states of size ``in``, output of size ``out``.
 
     Attributes:
@@ -48,14 +51,14 @@ class AttentionWeights(NamedTuple):
         own_bias: ``[out]``, or None.
     """
 
-    query: Tensor
-    query_bias: Tensor
-    key: Tensor
-    value: Tensor
-    value_bias: Tensor
-    edge: Tensor | None = None
-    own: Tensor | None = None
-    own_bias: Tensor | None = None
+    query: Kind
+    query_bias: Kind
+    key: Kind
+    value: Kind
+    value_bias: Kind
+    edge: Kind | None = None
+    own: Kind | None = None
+    own_bias: Kind | None = None
 
 
 class Gathered:
@@ -67,13 +70,12 @@ class Gathered:
         keep: dropout factors, ``[H, T, K]``, or None.
     """
 
-    def __init__(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> None:
-        dtype = h.detach().numpy().dtype
-        table = np.empty((0, 0), dtype) if edges.table is None else array(edges.table)
+    def __init__(self, h: Floats, edges: Incoming, keep: Tensor | None = None) -> None:
+        table = np.empty((0, 0), h.dtype) if edges.table is None else array(edges.table)
         event = edges.slot if edges.event is None else edges.event
-        self.rows = (array(h), array(edges.attr), table)
+        self.rows = (h, array(edges.attr), table)
         self.where = (array(edges.slot), array(event), array(edges.present))
-        self.keep = np.empty((0, 0, 0), dtype) if keep is None else array(keep)
+        self.keep = np.empty((0, 0, 0), h.dtype) if keep is None else array(keep)
 
 
 @dataclass
@@ -81,10 +83,9 @@ class Pass:
     """What a backward pass needs of its forward pass."""
 
     gathered: Gathered
-    own: Tensor
-    both: Tensor
-    pooled: Tensor
-    alpha: np.ndarray
+    both: Floats
+    pooled: Floats
+    alpha: Floats
 
 
 class Folded:
@@ -98,98 +99,99 @@ class Folded:
     """
 
     def __init__(
-        self, weights: AttentionWeights, heads: int, attr_dim: int, projected: bool
+        self, weights: AttentionWeights[Floats], heads: int, attr_dim: int, projected: bool
     ) -> None:
         w = self.weights = weights
         self.heads, self.attr_dim, self.projected = heads, attr_dim, projected
         self.out, self.in_dim = w.query.shape
         self.each = self.out // heads
-        self.scale = self.each**-0.5
+        self.scale = w.query.dtype.type(self.each**-0.5)
         self.first = 0 if w.own is None else self.out
         known, told = [w.key], [w.value]
         if w.edge is not None:
-            tabled = w.edge.size(1) - attr_dim
+            tabled = w.edge.shape[1] - attr_dim
             table, attr = w.edge[:, :tabled], w.edge[:, tabled:]
             known, told = [*known, attr], [*told, attr]
-        told.append(w.value_bias.unsqueeze(1))
+        told.append(w.value_bias[:, None])
         if w.edge is not None and not projected:
             known, told = [*known, table], [*told, table]
         #: ``[out, D]`` and ``[out, P]``, less the columns of a projected table.
-        self.key, self.value = torch.cat(known, dim=1), torch.cat(told, dim=1)
+        self.key, self.value = np.concatenate(known, axis=1), np.concatenate(told, axis=1)
+        #: Columns of a query, of which a projected table has its own.
+        self.width = self.key.shape[1] + (self.each if projected else 0)
         self.into, self.bias = self._fold()
-        self.grad_into: Tensor | None = None
-        self.grad_bias: Tensor | None = None
-        self.grad_value: Tensor | None = None
+        # Once, where each of many passes would make them again.
+        self.into_back = np.ascontiguousarray(self.into.T)
+        self.value_on = np.ascontiguousarray(self.value.T)
+        self.grad_into, self.grad_bias = np.zeros_like(self.into), np.zeros_like(self.bias)
+        self.grad_value = np.zeros_like(self.value)
 
-    def _heads(self, maps: Tensor) -> tuple[Tensor, ...]:
-        return (maps,) if self.heads == 1 else torch.split(maps, self.each)
+    def _of_heads(self, width: int, first: int = 0) -> list[slice]:
+        return [slice(first + i * width, first + (i + 1) * width) for i in range(self.heads)]
 
-    def _fold(self) -> tuple[Tensor, Tensor]:
-        """``[in, first + H D]`` and ``[first + H D]``."""
-        w = self.weights
-        maps, biases = [], []
+    def _fold(self) -> tuple[Floats, Floats]:
+        """``[in, first + H width]`` and ``[1, first + H width]``."""
+        w, of_key = self.weights, self.key.shape[1]
+        columns = self.first + self.heads * self.width
+        into = np.empty((self.in_dim, columns), w.query.dtype)
+        bias = np.zeros((1, columns), w.query.dtype)
         if w.own is not None:
-            maps.append(w.own.T)
-            biases.append(w.key.new_zeros(self.out) if w.own_bias is None else w.own_bias)
-        scaled, bias = w.query * self.scale, w.query_bias * self.scale
-        for query, b, key in zip(
-            self._heads(scaled), self._heads(bias), self._heads(self.key), strict=True
+            into[:, : self.out] = w.own.T
+            if w.own_bias is not None:
+                bias[0, : self.out] = w.own_bias
+        scaled, scaled_bias = w.query * self.scale, w.query_bias[None] * self.scale
+        none = into[:0]
+        for rows, at in zip(
+            self._of_heads(self.each), self._of_heads(self.width, self.first), strict=True
         ):
-            maps.append(between_weights(query.T, key))
-            biases.append(b @ key)
+            query, key = scaled[rows].T, self.key[rows]
+            to, to_bias = into[:, at], bias[:, at]
+            multiply(query, key, none, to[:, :of_key])
+            multiply(scaled_bias[:, rows], key, none, to_bias[:, :of_key])
             if self.projected:
-                maps.append(query.T)
-                biases.append(b)
-        return torch.cat(maps, dim=1), torch.cat(biases)
+                to[:, of_key:] = query
+                to_bias[:, of_key:] = scaled_bias[:, rows]
+        return into, bias
 
     def forward(
-        self, h: Tensor, edges: Incoming, keep: Tensor | None = None
-    ) -> tuple[Tensor, Pass]:
-        """The layer's output ``[>= T, out]``, of which the first T rows count, and what it left."""
-        targets = edges.targets
-        # The rows that follow the targets serve as padding to a shape that oneDNN knows.
-        rows = round_up(targets)
-        own = h[:rows] if rows <= h.size(0) else rounded(h[:targets])
-        both = product(own, self.into, self.bias)
-        gathered = Gathered(h, edges, keep)
+        self, h: Floats, edges: Incoming, keep: Tensor | None = None
+    ) -> tuple[Floats, Pass]:
+        """The layer's output ``[T, out]``, and what it left behind."""
+        gathered, targets = Gathered(h, edges, keep), edges.targets
         width = sum(part.shape[-1] for part in gathered.rows)
-        if both.size(1) != self.first + self.heads * width:
+        if width != self.width:
             # The compiled loops do not check: a wrong shape would write outside the buffers.
             raise ValueError(
-                f"the weights take {(both.size(1) - self.first) // self.heads} numbers of each "
-                f"neighbour, and the edges give {width}"
+                f"the weights take {self.width} numbers of each neighbour, and the edges give "
+                f"{width}"
             )
-        # numpy owns the buffers: allocating with torch costs more than filling these.
-        alpha = np.empty((targets, self.heads, edges.slot.size(1)), gathered.rows[0].dtype)
-        buffer = np.empty((len(both), self.heads * (width + 1)), alpha.dtype)
-        buffer[targets:] = 0
+        both = matmul(h[:targets], self.into, self.bias)
+        alpha = np.empty((targets, self.heads, edges.slot.size(1)), h.dtype)
+        pooled = np.empty((targets, self.heads * (width + 1)), h.dtype)
         attend_forward(
-            both.numpy(), self.first, gathered.rows, gathered.where, gathered.keep, alpha, buffer
+            both, self.first, gathered.rows, gathered.where, gathered.keep, alpha, pooled
         )
-        pooled = torch.from_numpy(buffer)
-        out = self._mapped(pooled, width + 1)
-        if self.first:
-            out += both[:, : self.out]
-        return out, Pass(gathered, own, both, pooled, alpha)
+        return self._map(pooled, both), Pass(gathered, both, pooled, alpha)
 
-    def _mapped(self, pooled: Tensor, width: int) -> Tensor:
-        """The pooled rows ``[R, H P]`` through the value maps, ``[R, out]``."""
-        mapped, columns = [], self.value.size(1)
-        for head, value in enumerate(self._heads(self.value)):
-            start = head * width
-            part = product(pooled[:, start : start + columns], value.T)
+    def _map(self, pooled: Floats, both: Floats) -> Floats:
+        """The pooled rows ``[T, H P]`` through the value maps, and the own part: ``[T, out]``."""
+        out = np.empty((len(pooled), self.out), pooled.dtype)
+        columns = self.value.shape[1]
+        for rows, at in zip(self._of_heads(self.each), self._of_heads(self.width + 1), strict=True):
+            own = both[:, rows] if self.first else both[:0]
+            part, to = pooled[:, at], out[:, rows]
+            multiply(part[:, :columns], self.value_on[:, rows], own, to)
             if self.projected:
-                part += pooled[:, start + columns : start + width]
-            mapped.append(part)
-        return mapped[0] if self.heads == 1 else torch.cat(mapped, dim=1)
+                to += part[:, columns:]
+        return out
 
     def backward(
         self,
         done: Pass,
-        grad: Tensor,
-        grad_h: Tensor | None,
-        grad_attr: Tensor | None,
-        grad_table: Tensor | None,
+        grad: Floats,
+        grad_h: Floats | None,
+        grad_attr: Floats | None,
+        grad_table: Floats | None,
     ) -> None:
         """Add the gradients of one forward pass to those of the weights and to the given ones.
 
@@ -200,105 +202,89 @@ class Folded:
             grad_attr: added to, ``[>= T, K, da]``.
             grad_table: added to, ``[E, dm]``.
         """
-        gathered, own, both, pooled = done.gathered, done.own, done.both, done.pooled
-        targets, width = len(done.alpha), pooled.size(1) // self.heads
-        padded, grad_both = rounded(grad.contiguous()), both.new_zeros(both.shape)
+        gathered, both, pooled = done.gathered, done.both, done.pooled
+        targets, columns = len(grad), self.value.shape[1]
+        grad_both, grad_pooled = np.zeros_like(both), np.empty_like(pooled)
         if self.first:
-            grad_both[:, : self.out] = padded
-
-        columns = self.value.size(1)
-        parts, values = [], []
-        for head, value in enumerate(self._heads(self.value)):
-            of_head = padded if self.heads == 1 else padded[:, head * self.each :][:, : self.each]
-            of_head = of_head.contiguous()
-            start = head * width
-            parts.append(product(of_head, value))
+            grad_both[:, : self.out] = grad
+        for rows, at in zip(self._of_heads(self.each), self._of_heads(self.width + 1), strict=True):
+            of_head, to = grad[:, rows], grad_pooled[:, at]
+            multiply(of_head, self.value[rows], both[:0], to[:, :columns])
             if self.projected:
-                parts.append(of_head)
-            values.append(contract(of_head, pooled[:, start : start + columns]))
-        grad_pooled = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
-        none = np.empty((0, 0), done.alpha.dtype)
+                to[:, columns:] = of_head
+            grad_value = self.grad_value[rows]
+            multiply(of_head.T, pooled[:, at][:, :columns], grad_value, grad_value)
+        none = np.empty((0, 0), grad.dtype)
         attend_backward(
-            both.numpy(),
+            both,
             self.first,
             gathered.rows,
             gathered.where,
             gathered.keep,
             done.alpha,
-            grad_pooled.numpy(),
-            grad_both.numpy(),
+            grad_pooled,
+            grad_both,
             (
-                none if grad_h is None else grad_h.numpy(),
-                none[:, :, None] if grad_attr is None else grad_attr.numpy(),
-                none if grad_table is None else grad_table.numpy(),
+                none if grad_h is None else grad_h,
+                none[:, :, None] if grad_attr is None else grad_attr,
+                none if grad_table is None else grad_table,
             ),
         )
         if grad_h is not None:
-            grad_h[:targets] += product(grad_both, self.into.T)[:targets]
-        self._add(contract(own, grad_both), grad_both.sum(0), values)
+            multiply(grad_both, self.into_back, grad_h[:targets], grad_h[:targets])
+        multiply(gathered.rows[0][:targets].T, grad_both, self.grad_into, self.grad_into)
+        self.grad_bias += grad_both.sum(0)
 
-    def _add(self, into: Tensor, bias: Tensor, values: list[Tensor]) -> None:
-        value = values[0] if len(values) == 1 else torch.cat(values)
-        if self.grad_into is None or self.grad_bias is None or self.grad_value is None:
-            self.grad_into, self.grad_bias, self.grad_value = into, bias, value
-        else:
-            self.grad_into += into
-            self.grad_bias += bias
-            self.grad_value += value
-
-    def gradients(self) -> AttentionWeights:
+    def gradients(self) -> AttentionWeights[Floats]:
         """Gradients of the weights; zero for a projected table's columns of the edge map."""
-        assert self.grad_into is not None
-        assert self.grad_bias is not None
-        assert self.grad_value is not None
-        w, first = self.weights, self.first
-        query, query_bias, key = [], [], []
-        of_key = self.key.size(1)
-        width = of_key + (self.each if self.projected else 0)
-        for head, (q, b, k) in enumerate(
-            zip(
-                self._heads(w.query),
-                self._heads(w.query_bias),
-                self._heads(self.key),
-                strict=True,
-            )
+        w, of_key = self.weights, self.key.shape[1]
+        query, query_bias = np.empty_like(w.query), np.empty_like(w.query_bias)
+        key = np.empty_like(self.key)
+        scaled, scaled_bias = w.query * self.scale, w.query_bias * self.scale
+        for rows, at in zip(
+            self._of_heads(self.each), self._of_heads(self.width, self.first), strict=True
         ):
-            start = first + head * width
-            fold = self.grad_into[:, start : start + of_key]
-            bias = self.grad_bias[start : start + of_key]
-            grad_q, grad_b = between_weights(k, fold.T), k @ bias
+            fold, bias = self.grad_into[:, at], self.grad_bias[0, at]
+            # Through the product of queries and keys: by the one, and by the other.
+            multiply(self.key[rows], fold[:, :of_key].T, query[:0], query[rows])
+            query_bias[rows] = self.key[rows] @ bias[:of_key]
             if self.projected:
-                grad_q = grad_q + self.grad_into[:, start + of_key : start + width].T
-                grad_b = grad_b + self.grad_bias[start + of_key : start + width]
-            query.append(grad_q * self.scale)
-            query_bias.append(grad_b * self.scale)
-            key.append(torch.addr(between_weights(q, fold), b, bias) * self.scale)
-        grad_key, d, da = _joined(key), self.in_dim, self.attr_dim
-        edge = None
+                query[rows] += fold[:, of_key:].T
+                query_bias[rows] += bias[of_key:]
+            outer = np.multiply.outer(scaled_bias[rows], bias[:of_key])
+            multiply(scaled[rows], fold[:, :of_key], outer, key[rows])
+        query *= self.scale
+        query_bias *= self.scale
+        value, d, da, edge = self.grad_value, self.in_dim, self.attr_dim, None
         if w.edge is not None:
-            value = self.grad_value
-            attr = grad_key[:, d : d + da] + value[:, d : d + da]
-            if self.projected:
-                table = attr.new_zeros(self.out, w.edge.size(1) - da)
-            else:
-                table = grad_key[:, d + da :] + value[:, d + da + 1 :]
-            edge = torch.cat([table, attr], dim=1)
+            tabled = w.edge.shape[1] - da
+            edge = np.zeros_like(w.edge)
+            np.add(key[:, d : d + da], value[:, d : d + da], out=edge[:, tabled:])
+            if not self.projected:
+                np.add(key[:, d + da :], value[:, d + da + 1 :], out=edge[:, :tabled])
         return AttentionWeights(
-            query=_joined(query),
-            query_bias=_joined(query_bias),
-            key=grad_key[:, :d],
-            value=self.grad_value[:, :d],
-            value_bias=self.grad_value[:, d + da],
+            query=query,
+            query_bias=query_bias,
+            key=key[:, :d],
+            value=value[:, :d],
+            value_bias=value[:, d + da],
             edge=edge,
             own=None if w.own is None else self.grad_into[:, : self.out].T,
-            own_bias=None if w.own_bias is None else self.grad_bias[: self.out],
+            own_bias=None if w.own_bias is None else self.grad_bias[0, : self.out],
         )
 
 
-def _joined(parts: list[Tensor]) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(parts)
-
-
-def array(tensor: Tensor) -> np.ndarray:
+def array(tensor: Tensor) -> Floats:
     """The numbers of a tensor, in one piece."""
     return tensor.detach().contiguous().numpy()
+
+
+def arrays(weights: Sequence[Any]) -> AttentionWeights[Floats]:
+    """The numbers of :class:`AttentionWeights` that stand in tensors."""
+    numbers: list[Any] = [None if weight is None else array(weight) for weight in weights]
+    return AttentionWeights(*numbers)
+
+
+def tensor(numbers: Floats | None) -> Tensor | None:
+    """A tensor on the numbers of an array, if there is one."""
+    return None if numbers is None else torch.from_numpy(numbers)
