@@ -15,21 +15,39 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ctan.nn.kernels._rows import add_both, address, dot, fetch, weighted_sum
+
 Floats = NDArray[np.floating[Any]]
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-# Sums may be regrouped (and so run in vector registers), but NaN and infinity keep their meaning.
-_jit = njit(
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"}
-)
+_jit = njit(cache=True, nogil=True, error_model="numpy")
 
 
-@njit(cache=True, nogil=True)
-def _parts(row: Floats, start: int, d: int, da: int, dm: int) -> tuple[Floats, Floats, Floats]:
-    # Sliced once per target: an index such as [d + i] would keep the inner loops from vectors.
-    middle, end = start + d, start + d + da
-    return row[start:middle], row[middle:end], row[end : end + dm]
+@_jit
+def _find(
+    t: int, rows: tuple[Floats, Floats, Floats], where: tuple[Int64, Int64, Bools], at: Int64
+) -> int:
+    """Write where the parts of each neighbour of t stand to ``at [3, K]``; how many there are."""
+    h, attr, table = rows
+    slot, event, present = where
+    found = 0
+    for j in range(slot.shape[1]):
+        if present[t, j]:
+            at[0, found] = address(h, slot[t, j])
+            if attr.size:
+                at[1, found] = address(attr[t], j)
+            if table.size:
+                at[2, found] = address(table, event[t, j])
+            found += 1
+    if t + 1 < len(slot):
+        # The rows of the next target stand anywhere: memory can look for them meanwhile.
+        for j in range(slot.shape[1]):
+            if present[t + 1, j]:
+                fetch(address(h, slot[t + 1, j]), h.strides[0])
+                if table.size:
+                    fetch(address(table, event[t + 1, j]), table.strides[0])
+    return found
 
 
 @_jit
@@ -54,55 +72,41 @@ def attend_forward(
         pooled: written: sum of the weighted rows, ``[>= T, H P]``; further rows are left alone.
     """
     h, attr, table = rows
-    slot, event, present = where
+    present = where[2]
     targets, heads, slots = alpha.shape
-    d, da, dm = h.shape[1], attr.shape[2], table.shape[1]
-    width = d + da + dm
+    sizes = (h.shape[1], attr.shape[2], table.shape[1])
+    starts = (0, sizes[0], sizes[0] + sizes[1])
+    width = starts[2] + sizes[2]
     zero = h.dtype.type(0)
+    at, weights = np.empty((3, slots), np.int64), np.empty(slots, h.dtype)
     for t in range(targets):
+        found = _find(t, rows, where, at)
         for head in range(heads):
-            a = alpha[t, head]
-            q_h, q_attr, q_table = _parts(query[t], first + head * width, d, da, dm)
-            start = head * (width + 1)
-            p_h, p_attr, _ = _parts(pooled[t], start, d, da, 0)
-            p_table = pooled[t, start + d + da + 1 : start + width + 1]
+            a, column, start = alpha[t, head], first + head * width, head * (width + 1)
             top = -h.dtype.type(np.inf)
+            for i in range(found):
+                weights[i] = zero
+                for part in range(3):
+                    query_at = address(query, t, column + starts[part])
+                    weights[i] += dot(zero, query_at, at[part, i], sizes[part])
+                top = max(top, weights[i])
+            total = zero
+            for i in range(found):
+                weights[i] = np.exp(weights[i] - top)
+                total += weights[i]
+            weight_sum, i = zero, 0
             for j in range(slots):
                 a[j] = zero
                 if present[t, j]:
-                    v, score = slot[t, j], zero
-                    for i in range(d):
-                        score += q_h[i] * h[v, i]
-                    for i in range(da):
-                        score += q_attr[i] * attr[t, j, i]
-                    if dm:
-                        e = event[t, j]
-                        for i in range(dm):
-                            score += q_table[i] * table[e, i]
-                    a[j] = score
-                    top = max(top, score)
-            total = zero
-            for j in range(slots):
-                if present[t, j]:
-                    a[j] = np.exp(a[j] - top)
-                    total += a[j]
-            pooled[t, start : start + width + 1] = zero
-            weight_sum = zero
-            for j in range(slots):
-                if present[t, j]:
-                    a[j] /= total
-                    weight = a[j] * keep[head, t, j] if keep.size else a[j]
-                    weight_sum += weight
-                    v = slot[t, j]
-                    for i in range(d):
-                        p_h[i] += weight * h[v, i]
-                    for i in range(da):
-                        p_attr[i] += weight * attr[t, j, i]
-                    if dm:
-                        e = event[t, j]
-                        for i in range(dm):
-                            p_table[i] += weight * table[e, i]
-            pooled[t, start + d + da] = weight_sum
+                    a[j] = weights[i] / total
+                    weights[i] = a[j] * keep[head, t, j] if keep.size else a[j]
+                    weight_sum += weights[i]
+                    i += 1
+            pooled[t, start + starts[2]] = weight_sum
+            for part in range(3):
+                to = address(pooled, t, start + starts[part] + (part == 2))
+                by, of = weights.ctypes.data, address(at, part)
+                weighted_sum(zero, by, of, found, to, sizes[part])
 
 
 @_jit
@@ -117,7 +121,7 @@ def attend_backward(
     grad_query: Floats,
     grad_rows: tuple[Floats, Floats, Floats],
 ) -> None:
-    """Gradients of :func:`attend_forward`; the last two arguments are added to.
+    """Gradients of :func:`attend_forward`.
 
     Args:
         query: as in the forward pass.
@@ -127,62 +131,56 @@ def attend_backward(
         keep: likewise.
         alpha: as the forward pass wrote it.
         grad_pooled: gradient of ``pooled``, ``[>= T, H P]``.
-        grad_query: added to: gradient of ``query``, of the same shape.
+        grad_query: written: gradient of ``query`` from column ``first`` on, of the same shape.
         grad_rows: added to: gradients of ``rows``, those not wanted of size 0.
     """
     h, attr, table = rows
     slot, event, present = where
     grad_h, grad_attr, grad_table = grad_rows
     targets, heads, slots = alpha.shape
-    d, da, dm = h.shape[1], attr.shape[2], table.shape[1]
-    width = d + da + dm
-    grad_alpha = np.zeros(slots, h.dtype)
+    sizes = (h.shape[1], attr.shape[2], table.shape[1])
+    starts = (0, sizes[0], sizes[0] + sizes[1])
+    width = starts[2] + sizes[2]
+    zero = h.dtype.type(0)
+    at, slopes = np.empty((3, slots), np.int64), np.empty(slots, h.dtype)
+    query_at, g_at = np.empty(3, np.int64), np.empty(3, np.int64)
     for t in range(targets):
+        found = _find(t, rows, where, at)
         for head in range(heads):
-            a = alpha[t, head]
-            column, start = first + head * width, head * (width + 1)
-            q_h, q_attr, q_table = _parts(query[t], column, d, da, dm)
-            gq_h, gq_attr, gq_table = _parts(grad_query[t], column, d, da, dm)
-            g_h, g_attr, _ = _parts(grad_pooled[t], start, d, da, 0)
-            g_table = grad_pooled[t, start + d + da + 1 : start + width + 1]
-            mean = h.dtype.type(0)
+            a, column, start = alpha[t, head], first + head * width, head * (width + 1)
+            for part in range(3):
+                query_at[part] = address(query, t, column + starts[part])
+                g_at[part] = address(grad_pooled, t, start + starts[part] + (part == 2))
+            mean, i = zero, 0
             for j in range(slots):
                 if present[t, j]:
-                    v, grad = slot[t, j], grad_pooled[t, start + d + da]
-                    for i in range(d):
-                        grad += g_h[i] * h[v, i]
-                    for i in range(da):
-                        grad += g_attr[i] * attr[t, j, i]
-                    if dm:
-                        e = event[t, j]
-                        for i in range(dm):
-                            grad += g_table[i] * table[e, i]
+                    grad = grad_pooled[t, start + starts[2]]
+                    for part in range(3):
+                        grad += dot(zero, g_at[part], at[part, i], sizes[part])
                     if keep.size:
                         grad *= keep[head, t, j]
-                    grad_alpha[j] = grad
+                    slopes[i] = grad
                     mean += grad * a[j]
+                    i += 1
+            i = 0
             for j in range(slots):
                 if present[t, j]:
                     weight = a[j] * keep[head, t, j] if keep.size else a[j]
-                    slope = a[j] * (grad_alpha[j] - mean)
-                    v = slot[t, j]
-                    for i in range(d):
-                        gq_h[i] += slope * h[v, i]
+                    slope = slopes[i] = a[j] * (slopes[i] - mean)
+                    i += 1
                     if grad_h.size:
-                        for i in range(d):
-                            grad_h[v, i] += weight * g_h[i] + slope * q_h[i]
-                    for i in range(da):
-                        gq_attr[i] += slope * attr[t, j, i]
+                        to = address(grad_h, slot[t, j])
+                        add_both(weight, g_at[0], slope, query_at[0], to, sizes[0])
                     if grad_attr.size:
-                        for i in range(da):
-                            grad_attr[t, j, i] += weight * g_attr[i] + slope * q_attr[i]
-                    if dm:
-                        e = event[t, j]
-                        for i in range(dm):
-                            gq_table[i] += slope * table[e, i]
-                        if grad_table.size:
-                            for i in range(dm):
-                                grad_table[e, i] += weight * g_table[i] + slope * q_table[i]
+                        to = address(grad_attr[t], j)
+                        add_both(weight, g_at[1], slope, query_at[1], to, sizes[1])
+                    if grad_table.size:
+                        to = address(grad_table, event[t, j])
+                        add_both(weight, g_at[2], slope, query_at[2], to, sizes[2])
+            for part in range(3):
+                to = address(grad_query, t, column + starts[part])
+                by, of = slopes.ctypes.data, address(at, part)
+                weighted_sum(zero, by, of, found, to, sizes[part])
 
 
 @njit(cache=True, nogil=True)

@@ -204,7 +204,7 @@ class Folded:
         """
         gathered, both, pooled = done.gathered, done.both, done.pooled
         targets, columns = len(grad), self.value.shape[1]
-        grad_both, grad_pooled = np.zeros_like(both), np.empty_like(pooled)
+        grad_both, grad_pooled = np.empty_like(both), np.empty_like(pooled)
         if self.first:
             grad_both[:, : self.out] = grad
         for rows, at in zip(self._of_heads(self.each), self._of_heads(self.width + 1), strict=True):

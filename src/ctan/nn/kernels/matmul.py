@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ctan.nn.kernels._tile import ROWS, VECTOR_BYTES, WIDTH, tile
+from ctan.nn.kernels._registers import BYTES, WIDTH
+from ctan.nn.kernels._tile import ROWS, tile
 
 Floats = NDArray[np.floating[Any]]
 
@@ -37,7 +38,7 @@ def _multiply(
     m, k, n = shape
     a, b, start, out = places
     a_row, a_column, b_row, start_row, out_row = strides
-    lanes = VECTOR_BYTES // size
+    lanes = BYTES // size
     for done in range(0, max(k, 1), _DEPTH):
         depth = min(_DEPTH, k - done)
         strides = (a_row, a_column, b_row, start_row, out_row)
