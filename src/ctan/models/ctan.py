@@ -22,6 +22,7 @@ from ctan.nn import (
     InitialCondition,
     TimeEncoding,
     aggregation,
+    kernels,
     start,
 )
 
@@ -193,7 +194,7 @@ class CTAN(NodeEncoder):
         else:
             for layer, count in zip(self.layers, targets, strict=True):
                 h = layer(h, edges.first(count))
-        return torch.tanh(h) if self.final_act else h
+        return kernels.tanh(h) if self.final_act else h
 
     def _endpoints(self, events: Events, view: View) -> Tensor:
         """All entries of the events' endpoints, also those at which others meet them."""

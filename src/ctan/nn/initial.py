@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ctan.errors import unknown_name
+from ctan.nn import kernels
 from ctan.nn.linear import Linear
 
 #: add: h + P x; concat: E [h ; x]; tanh_concat: E tanh([h ; x]); input_only: P x (forgets h).
@@ -51,7 +52,7 @@ class InitialCondition(nn.Module):
         out: Tensor
         if self.kind in ("concat", "tanh_concat"):
             joined = h if x is None else torch.cat([h, x], dim=1)
-            out = self.encoder(torch.tanh(joined) if self.kind == "tanh_concat" else joined)
+            out = self.encoder(kernels.tanh(joined) if self.kind == "tanh_concat" else joined)
         elif self.kind == "add":
             out = h if x is None else h + self.encoder(x)
         else:

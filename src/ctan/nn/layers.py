@@ -55,7 +55,7 @@ class AttentionLayer(nn.Module):
             return torch.tanh(self.own(h[: edges.targets]) + self.phi(h, edges))
         weights = self.phi.weights()._replace(own=self.own.weight, own_bias=self.own.bias)
         keep = self.phi.draw_dropout(h, edges)
-        return torch.tanh(kernels.attend(h, edges, weights, self.phi.heads, keep))
+        return kernels.tanh(kernels.attend(h, edges, weights, self.phi.heads, keep))
 
 
 class SumLayer(nn.Module):

@@ -107,7 +107,7 @@ class MemoryCell(nn.Module):
         heard = linear(told, self.cell.weight_ih, self.cell.bias_ih)
         kept = linear(own, self.cell.weight_hh, self.cell.bias_hh)
         if isinstance(self.cell, nn.RNNCell):
-            return torch.tanh(heard + kept)
+            return kernels.tanh(heard + kept)
         if kernels.usable(heard, own):
             return kernels.gru_gates(heard, kept, own)
         return self.gates(heard, kept, own)

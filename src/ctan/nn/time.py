@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from ctan.nn import kernels
+
 
 class TimeEncoding(nn.Module):
     r"""Learned harmonics of elapsed time, :math:`\cos(w \Delta + b)` (TGAT, arXiv 2002.07962).
@@ -30,7 +32,7 @@ class TimeEncoding(nn.Module):
 
     def forward(self, delta: Tensor) -> Tensor:
         """Encode ``delta``."""
-        return torch.cos(self.linear(delta.unsqueeze(-1)))
+        return kernels.harmonics(delta, self.linear.weight, self.linear.bias)
 
     def extra_repr(self) -> str:
         """Settings, for printing."""

@@ -1,5 +1,6 @@
 """Fused versions of layers, each equal to the plain version beside it in :mod:`ctan.nn`."""
 
+from ctan.nn.kernels.activations import harmonics, tanh
 from ctan.nn.kernels.attention import attend
 from ctan.nn.kernels.flow import Course, flow
 from ctan.nn.kernels.folded import AttentionWeights
@@ -13,8 +14,10 @@ __all__ = [
     "attend",
     "flow",
     "gru_gates",
+    "harmonics",
     "linear",
     "product",
     "score_pairs",
+    "tanh",
     "usable",
 ]

@@ -15,13 +15,40 @@ from typing import Any
 
 import numpy as np
 import torch
+from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ctan.nn.edges import Incoming
+from ctan.nn.kernels._functions import tanh
 from ctan.nn.kernels._neighbors import number_events
 from ctan.nn.kernels.folded import AttentionWeights, Folded, array, arrays, tensor
 from ctan.nn.kernels.matmul import Floats, matmul
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _step(h: Floats, drive: Floats, epsilon: float) -> Floats:
+    """``h + epsilon tanh(drive)`` for the rows of ``drive``, which is left as its tanh."""
+    out = np.empty_like(drive)
+    far = h.dtype.type(epsilon)
+    for row in range(len(drive)):
+        before, slope, after = h[row], drive[row], out[row]
+        for i in range(len(slope)):
+            slope[i] = tanh(slope[i])
+            after[i] = before[i] + far * slope[i]
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _step_backward(grad: Floats, slope: Floats, epsilon: float) -> Floats:
+    """The gradient of ``drive``, for that of the output."""
+    out = np.empty_like(slope)
+    far, one = slope.dtype.type(epsilon), slope.dtype.type(1)
+    for row in range(len(slope)):
+        after, s, before = grad[row], slope[row], out[row]
+        for i in range(len(s)):
+            before[i] = far * after[i] * (one - s[i] * s[i])
+    return out
 
 
 @dataclass(frozen=True)
@@ -62,14 +89,13 @@ class _Flow(torch.autograd.Function):
         folded = Folded(weights, 1, attr.size(2), edges.projected)
         ctx.done, ctx.slopes = [], []
         ctx.attr, ctx.course, ctx.folded, ctx.edges = attr, course, folded, edges
+        x = array(h)
         for targets in course.targets:
-            drive, done = folded.forward(array(h), edges.first(targets))
-            # torch's activations run in vector registers, numpy's and numba's do not.
-            slope = torch.from_numpy(drive).tanh_()
-            h = torch.add(h[:targets], slope, alpha=course.epsilon)
+            slope, done = folded.forward(x, edges.first(targets))
+            x = _step(x, slope, course.epsilon)
             ctx.done.append(done)
             ctx.slopes.append(slope)
-        return h
+        return torch.from_numpy(x)
 
     @staticmethod
     @once_differentiable
@@ -77,22 +103,22 @@ class _Flow(torch.autograd.Function):
         attr, course, folded, edges = ctx.attr, ctx.course, ctx.folded, ctx.edges
         grad_attr = np.zeros(attr.shape, array(attr).dtype) if ctx.needs_input_grad[1] else None
         grad_table = np.zeros_like(array(edges.table)) if edges.projected else None
-        back: Tensor | None = grad
+        back: Floats | None = array(grad)
         for done, slope in zip(reversed(ctx.done), reversed(ctx.slopes), strict=True):
             assert back is not None
             before, grad_h = done.gathered.rows[0], None
             if done is not ctx.done[0] or ctx.needs_input_grad[0]:
                 grad_h = np.empty_like(before)
-                grad_h[: len(back)] = array(back)
+                grad_h[: len(back)] = back
                 grad_h[len(back) :] = 0
-            drive = torch.ops.aten.tanh_backward(back * course.epsilon, slope)
-            folded.backward(done, drive.numpy(), grad_h, grad_attr, grad_table)
-            back = tensor(grad_h)
+            drive = _step_backward(back, slope, course.epsilon)
+            folded.backward(done, drive, grad_h, grad_attr, grad_table)
+            back = grad_h
         found = folded.gradients()
         if grad_table is not None:
             found.edge[:, : ctx.table.shape[1]] = matmul(grad_table.T, ctx.table)
         return (
-            back,
+            tensor(back),
             tensor(grad_attr),
             None,
             torch.from_numpy(found.own - found.own.T),

@@ -18,34 +18,50 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ctan.nn.kernels._functions import tanh
+
 Floats = NDArray[np.floating[Any]]
 
 
 class _Gates(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, heard: Tensor, kept: Tensor, own: Tensor) -> Tensor:
-        d = own.size(1)
-        # torch's exponentials run in vector registers, numba's do not.
-        open_ = torch.add(heard[:, : 2 * d], kept[:, : 2 * d]).sigmoid_()
-        new = torch.addcmul(heard[:, 2 * d :], open_[:, :d], kept[:, 2 * d :]).tanh_()
-        ctx.save_for_backward(open_, new, kept, own)
-        return torch.lerp(new, own, open_[:, d:])
+        given = [x.detach().contiguous().numpy() for x in (heard, kept, own)]
+        gates, out = np.empty_like(given[0]), torch.empty_like(own)
+        _forward(*given, gates, out.numpy())
+        ctx.arrays = (gates, *given[1:])
+        return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        saved = [x.detach().contiguous().numpy() for x in (*ctx.saved_tensors, grad)]
-        rows, d = grad.shape
-        heard, kept = grad.new_empty(rows, 3 * d), grad.new_empty(rows, 3 * d)
-        own = grad.new_empty(rows, d)
-        _backward(*saved, heard.numpy(), kept.numpy(), own.numpy())
-        return heard, kept, own
+        gates, kept, own = ctx.arrays
+        found = [np.empty_like(x) for x in (kept, kept, own)]
+        _backward(gates, kept, own, grad.contiguous().numpy(), *found)
+        return tuple(map(torch.from_numpy, found))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _forward(heard: Floats, kept: Floats, own: Floats, gates: Floats, out: Floats) -> None:
+    """Write the states to ``out``, and r, z and n side by side to ``gates``."""
+    rows, d = own.shape
+    half = own.dtype.type(0.5)
+    for row in range(rows):
+        # Sliced once per row: an index such as [d + i] would keep the loop from vectors.
+        a, b, g = heard[row], kept[row], gates[row]
+        for i in range(2 * d):
+            # The logistic function is a tanh.
+            g[i] = half + half * tanh(half * (a[i] + b[i]))
+        a_n, b_n, s, to = a[2 * d :], b[2 * d :], own[row], out[row]
+        r, z, n = g[:d], g[d : 2 * d], g[2 * d :]
+        for i in range(d):
+            n[i] = tanh(a_n[i] + r[i] * b_n[i])
+            to[i] = n[i] + z[i] * (s[i] - n[i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _backward(
-    open_: Floats,
-    new: Floats,
+    gates: Floats,
     kept: Floats,
     own: Floats,
     grad: Floats,
@@ -53,12 +69,11 @@ def _backward(
     grad_kept: Floats,
     grad_own: Floats,
 ) -> None:
-    rows, d = new.shape
-    one = new.dtype.type(1)
+    rows, d = own.shape
+    one = own.dtype.type(1)
     for row in range(rows):
-        # Sliced once per row: an index such as [d + i] would keep the loop from vectors.
-        r, z = open_[row, :d], open_[row, d:]
-        b_n, n, s, g = kept[row, 2 * d :], new[row], own[row], grad[row]
+        r, z, n = gates[row, :d], gates[row, d : 2 * d], gates[row, 2 * d :]
+        b_n, s, g = kept[row, 2 * d :], own[row], grad[row]
         a_r, a_z, a_n = grad_heard[row, :d], grad_heard[row, d : 2 * d], grad_heard[row, 2 * d :]
         for i in range(d):
             of_new = g[i] * (one - z[i]) * (one - n[i] * n[i])
