@@ -11,7 +11,7 @@ import torch
 
 from ctan.events import EventStream
 from ctan.nn import AntiSymmetricStep, kernels
-from ctan.nn.kernels import products
+from ctan.nn.kernels import activations, products
 from ctan.tasks import Phase, Protocol
 from ctan.training import Stage, play
 
@@ -66,5 +66,6 @@ def _without_kernels() -> Iterator[None]:
     with (
         mock.patch.object(kernels, "usable", _never),
         mock.patch.object(products, "usable", _never),
+        mock.patch.object(activations, "usable", _never),
     ):
         yield

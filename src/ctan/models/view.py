@@ -116,17 +116,6 @@ class View:
         count = len(self.src)
         return self.hood.row[:count], self.hood.row[count : 2 * count]
 
-    @property
-    def source_rows(self) -> int:
-        """All asked sources are among this many first entries."""
-        return int(self.hood.row[: len(self.src)].max(initial=-1)) + 1
-
-    @property
-    def destination_row(self) -> int:
-        """No asked destination is before this entry."""
-        rows = self.hood.row[len(self.src) : len(self.src) + len(self.dst)]
-        return int(rows.min(initial=self.asked))
-
     @cached_property
     def node(self) -> Tensor:
         """Node of each entry, ``[M]``, on the device."""

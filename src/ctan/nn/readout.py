@@ -24,7 +24,7 @@ class Readout(nn.Module):
         \text{pair: } W_2\, \mathrm{relu}(W_s z_{src} + W_d z_{dst})
 
     The first layer is a sum of one map per node, so where many pairs share nodes it is computed
-    once per node: :meth:`source` and :meth:`destination`, then :meth:`pairs`.
+    once per node: :meth:`pairs`.
 
     Args:
         dim: size of the embeddings.
@@ -66,11 +66,11 @@ class Readout(nn.Module):
         scores: Tensor = self.final(torch.relu(hidden))
         return scores
 
-    def pairs(self, source: Tensor | None, destination: Tensor, src: Tensor, dst: Tensor) -> Tensor:
-        """Scores ``[P, outputs]`` of pairs: rows ``src [P]`` and ``dst [P]`` of the two parts."""
-        final = self.final
-        if kernels.usable(destination, source):
-            return kernels.score_pairs(source, destination, src, dst, final.weight, final.bias)
+    def pairs(self, z: Tensor, src: Tensor, dst: Tensor) -> Tensor:
+        """Scores ``[P, outputs]`` of pairs of rows ``src [P]`` and ``dst [P]`` of ``z [M, d]``."""
+        if kernels.usable(z, self.final.weight):
+            return kernels.score_pairs(z, src, dst, self.weights())
+        source, destination = self.source(z), self.destination(z)
         # Without gradients a block of pairs at a time, so that memory does not grow with them.
         size = max(1, len(dst)) if torch.is_grad_enabled() else PAIR_BLOCK
         scores = [
@@ -78,6 +78,15 @@ class Readout(nn.Module):
             for i, j in zip(torch.split(src, size), torch.split(dst, size), strict=True)
         ]
         return torch.cat(scores)
+
+    def weights(self) -> kernels.ReadoutWeights[Tensor]:
+        """The weights as the kernels take them."""
+        first, final = self.from_destination, self.final
+        weights = kernels.ReadoutWeights(final.weight, final.bias, first.weight, first.bias)
+        if self.from_source is None:
+            return weights
+        source = self.from_source
+        return weights._replace(source=source.weight, source_bias=source.bias)
 
     def forward(self, z_src: Tensor, z_dst: Tensor) -> Tensor:
         """Scores ``[P, outputs]`` of pairs of embeddings ``[P, d]``."""

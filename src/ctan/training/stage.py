@@ -75,10 +75,7 @@ class Predictor(nn.Module):
             return self.readout(*self.model.embed_pairs(state, view)), None
         z = self.model.recall(state, view) if recall else self.model.embed(state, view)
         # The readout's first layer once per node, not once per pair.
-        # Sources are asked first: no destination lies before `start`, no source from `stop` on.
-        stop, start = view.source_rows, view.destination_row
-        source, destination = self.readout.source(z[:stop]), self.readout.destination(z[start:])
-        return self.readout.pairs(source, destination, view.src, view.dst - start), z
+        return self.readout.pairs(z, view.src, view.dst), z
 
 
 @dataclass(frozen=True)

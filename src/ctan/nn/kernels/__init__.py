@@ -5,12 +5,13 @@ from ctan.nn.kernels.attention import attend
 from ctan.nn.kernels.flow import Course, flow
 from ctan.nn.kernels.folded import AttentionWeights
 from ctan.nn.kernels.gates import gru_gates
-from ctan.nn.kernels.pairs import score_pairs
+from ctan.nn.kernels.pairs import ReadoutWeights, score_pairs
 from ctan.nn.kernels.products import linear, product, usable
 
 __all__ = [
     "AttentionWeights",
     "Course",
+    "ReadoutWeights",
     "attend",
     "flow",
     "gru_gates",

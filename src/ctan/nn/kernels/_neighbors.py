@@ -9,17 +9,11 @@ E rows of the table.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ctan.nn.kernels._arrays import Bools, Floats, Int64
 from ctan.nn.kernels._rows import add_both, address, dot, fetch, weighted_sum
-
-Floats = NDArray[np.floating[Any]]
-Int64 = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _jit = njit(cache=True, nogil=True, error_model="numpy")
 

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 from numba import njit
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ctan.nn.kernels import _functions
+from ctan.nn.kernels._arrays import Floats
 from ctan.nn.kernels._functions import cosine
 from ctan.nn.kernels.products import usable
-
-Floats = NDArray[np.floating[Any]]
 
 _jit = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 

@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ctan.nn.edges import Incoming
-from ctan.nn.kernels.folded import AttentionWeights, Folded, array, arrays, tensor
+from ctan.nn.kernels._arrays import array, tensor
+from ctan.nn.kernels.folded import AttentionWeights, Folded, arrays
 
 
 class _Attend(torch.autograd.Function):

@@ -23,17 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from ctan.nn.edges import Incoming
+from ctan.nn.kernels._arrays import Floats, Kind, array
 from ctan.nn.kernels._neighbors import attend_backward, attend_forward
-from ctan.nn.kernels.matmul import Floats, matmul, multiply
-
-Kind = TypeVar("Kind", Tensor, Floats)
+from ctan.nn.kernels.matmul import matmul, multiply
 
 
 class AttentionWeights(NamedTuple, Generic[Kind]):
@@ -274,17 +272,7 @@ class Folded:
         )
 
 
-def array(tensor: Tensor) -> Floats:
-    """The numbers of a tensor, in one piece."""
-    return tensor.detach().contiguous().numpy()
-
-
 def arrays(weights: Sequence[Any]) -> AttentionWeights[Floats]:
     """The numbers of :class:`AttentionWeights` that stand in tensors."""
     numbers: list[Any] = [None if weight is None else array(weight) for weight in weights]
     return AttentionWeights(*numbers)
-
-
-def tensor(numbers: Floats | None) -> Tensor | None:
-    """A tensor on the numbers of an array, if there is one."""
-    return None if numbers is None else torch.from_numpy(numbers)

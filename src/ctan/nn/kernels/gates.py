@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 from numba import njit
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ctan.nn.kernels._arrays import Floats
 from ctan.nn.kernels._functions import tanh
-
-Floats = NDArray[np.floating[Any]]
 
 
 class _Gates(torch.autograd.Function):

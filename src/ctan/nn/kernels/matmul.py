@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ctan.nn.kernels._arrays import Floats
 from ctan.nn.kernels._registers import BYTES, WIDTH
 from ctan.nn.kernels._tile import ROWS, tile
-
-Floats = NDArray[np.floating[Any]]
 
 #: So many rows of ``b`` are used up at a time: 32 kB at the width of a tile, which stay near.
 _DEPTH = 128

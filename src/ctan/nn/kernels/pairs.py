@@ -1,58 +1,89 @@
-r"""The last layer of a readout, pair by pair, from what each node brings to it.
+r"""Scores of pairs of rows, a two-layer readout in one node of autograd.
 
-.. math:: y_p = W\, \mathrm{relu}(a_{i(p)} + b_{j(p)}) + c
+.. math:: y_p = W\, \mathrm{relu}(a_{i(p)} + b_{j(p)}) + c, \qquad
+    a_i = W_s z_i + b_s, \quad b_j = W_d z_j + b_d
 
-The hidden layer of a pair is made where it is read: nothing of size ``[P, hidden]`` is kept,
-however many pairs there are.
+The first layer is computed once for each row, and the hidden layer of a pair is made where it is
+read: nothing of size ``[P, hidden]`` is kept, however many pairs there are.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import torch
 from numba import njit
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-Floats = NDArray[np.floating[Any]]
-Int64 = NDArray[np.int64]
+from ctan.nn.kernels._arrays import Floats, Int64, Kind, array, tensor
+from ctan.nn.kernels.matmul import matmul, multiply
 
 _jit = njit(
     cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"}
 )
 
 
+class ReadoutWeights(NamedTuple, Generic[Kind]):
+    """The weights of a readout.
+
+    Attributes:
+        final: W, ``[outputs, hidden]``.
+        final_bias: c, ``[outputs]``.
+        destination: W_d, ``[hidden, d]``.
+        destination_bias: b_d, ``[hidden]``.
+        source: W_s, ``[hidden, d]``; this and the next None where sources are not read.
+        source_bias: b_s, ``[hidden]``.
+    """
+
+    final: Kind
+    final_bias: Kind
+    destination: Kind
+    destination_bias: Kind
+    source: Kind | None = None
+    source_bias: Kind | None = None
+
+
 class _Pairs(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        source: Tensor | None,
-        destination: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        src: Tensor,
-        dst: Tensor,
-    ) -> Tensor:
-        ctx.known = source is not None
-        parts = (destination if source is None else source, destination, weight)
-        rows = [x.detach().contiguous().numpy() for x in parts]
-        ctx.arrays = (*rows, src.numpy(), dst.numpy(), ctx.known)
-        out = bias.detach().repeat(len(dst), 1)
-        _forward(*ctx.arrays, out.numpy())
-        return out
+    def forward(ctx: Any, z: Tensor, src: Tensor, dst: Tensor, *weights: Any) -> Tensor:
+        numbers: list[Any] = [None if weight is None else array(weight) for weight in weights]
+        w = ctx.weights = ReadoutWeights(*numbers)
+        x, i, j = (array(given) for given in (z, src, dst))
+        # Of the rows of z, no source stands from `stop` on, and no destination before `start`.
+        stop, start = int(i.max(initial=-1)) + 1, int(j.min(initial=len(x)))
+        j = j - start
+        b = matmul(x[start:], w.destination.T, w.destination_bias[None])
+        a = b
+        if w.source is not None and w.source_bias is not None:
+            a = matmul(x[:stop], w.source.T, w.source_bias[None])
+        out = np.empty((len(j), len(w.final)), x.dtype)
+        out[:] = w.final_bias
+        _forward(a, b, w.final, i, j, w.source is not None, out)
+        ctx.rows, ctx.parts, ctx.pairs = (x, stop, start), (a, b), (i, j)
+        return torch.from_numpy(out)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        source, destination, weight, *_ = ctx.arrays
-        grads = [np.zeros_like(source[: None if ctx.known else 0])]
-        grads += [np.zeros_like(destination), np.zeros_like(weight)]
-        _backward(*ctx.arrays, grad.contiguous().numpy(), *grads)
-        of_source, of_destination, of_weight = map(torch.from_numpy, grads)
-        return of_source if ctx.known else None, of_destination, of_weight, grad.sum(0), None, None
+        w, (x, stop, start), (a, b), g = ctx.weights, ctx.rows, ctx.parts, array(grad)
+        known = w.source is not None
+        grad_a, grad_b = np.zeros_like(a if known else a[:0]), np.zeros_like(b)
+        grad_final = np.zeros_like(w.final)
+        _backward(a, b, w.final, *ctx.pairs, known, g, grad_a, grad_b, grad_final)
+        found = ReadoutWeights(
+            grad_final, g.sum(0), matmul(grad_b.T, x[start:]), grad_b.sum(0)
+        )  # fmt: skip
+        if known:
+            found = found._replace(source=matmul(grad_a.T, x[:stop]), source_bias=grad_a.sum(0))
+        grad_x = None
+        if ctx.needs_input_grad[0]:
+            grad_x = np.zeros_like(x)
+            multiply(grad_b, w.destination, grad_b[:0], grad_x[start:])
+            if known:
+                multiply(grad_a, w.source, grad_x[:stop], grad_x[:stop])
+        return (tensor(grad_x), None, None, *map(tensor, found))
 
 
 @_jit
@@ -118,31 +149,20 @@ def _backward(
                 to_a[i] += slope[i]
 
 
-def score_pairs(
-    source: Tensor | None,
-    destination: Tensor,
-    src: Tensor,
-    dst: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-) -> Tensor:
+def score_pairs(z: Tensor, src: Tensor, dst: Tensor, weights: ReadoutWeights[Tensor]) -> Tensor:
     """Scores ``[P, outputs]`` of pairs.
 
     Args:
-        source: what each source brings, ``[S, hidden]``; None where it is not read.
-        destination: what each destination brings, ``[D, hidden]``.
+        z: embeddings, ``[M, d]``.
         src: row of each pair's source, ``[P]``.
         dst: row of each pair's destination, ``[P]``.
-        weight: ``[outputs, hidden]``.
-        bias: ``[outputs]``.
+        weights: of the readout.
 
     Example:
-        >>> one = torch.ones(1, 2)
-        >>> row = torch.tensor([0])
-        >>> score_pairs(one, 2 * one, row, row, weight=one, bias=torch.zeros(1))
-        tensor([[6.]])
+        >>> one, none, row = torch.ones(1, 1), torch.zeros(1), torch.tensor([0])
+        >>> weights = ReadoutWeights(one, none, 2 * one, none, 3 * one, none)
+        >>> score_pairs(one, row, row, weights)
+        tensor([[5.]])
     """
-    out: Tensor = _Pairs.apply(  # type: ignore[no-untyped-call]
-        source, destination, weight, bias, src, dst
-    )
+    out: Tensor = _Pairs.apply(z, src, dst, *weights)  # type: ignore[no-untyped-call]
     return out
