@@ -13,7 +13,7 @@ from ctan.events import EventStream
 from ctan.nn import AntiSymmetricStep, kernels
 from ctan.nn.kernels import activations, products
 from ctan.tasks import Phase, Protocol
-from ctan.training import Stage, play
+from ctan.training import Adam, Stage, play
 
 
 def epoch(
@@ -22,7 +22,7 @@ def epoch(
     """A function that trains for one epoch and returns the last loss."""
     torch.manual_seed(0)
     stage = Stage.prepare(stream, task, model, options, protocol)
-    optimiser = torch.optim.Adam(stage.predictor.parameters(), lr=protocol.lr, fused=True)
+    optimiser = Adam(stage.predictor.parameters(), lr=protocol.lr)
     epochs = iter(range(10**6))
 
     def run() -> float:

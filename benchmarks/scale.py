@@ -92,7 +92,7 @@ def work(store: Path) -> None:
     from ctan.events import EventStream, read_events
     from ctan.history import TemporalIndex
     from ctan.tasks import Phase, Protocol
-    from ctan.training import Stage, play
+    from ctan.training import Adam, Stage, play
 
     torch.set_num_threads(1)
     TemporalIndex.build(EventStream.from_arrays(src=[0], dst=[1], t=[0]))  # compiles
@@ -120,7 +120,7 @@ def work(store: Path) -> None:
         state = stage.predictor.model.init_state()
         for tensor in state.tensors().values():
             tensor.add_(0)  # so that every page of it is there
-    optimiser = torch.optim.Adam(stage.predictor.parameters(), lr=protocol.lr, fused=True)
+    optimiser = Adam(stage.predictor.parameters(), lr=protocol.lr)
     facts |= {
         "prepared_s": round(prepared, 1),
         "prepared_peak_GB": round(preparing.more, 2),

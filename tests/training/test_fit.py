@@ -14,7 +14,7 @@ from ctan.datasets import path_graphs
 from ctan.errors import ProtocolError
 from ctan.events import EventStream
 from ctan.tasks import Phase, Protocol
-from ctan.training import evaluate, fit
+from ctan.training import Adam, evaluate, fit
 
 training = import_module("ctan.training.fit")  # the module; the package shows its function
 PROTOCOL = Protocol(split="graph", readout="dst", graph_batch=20, lr=0.01, epochs=12)
@@ -164,7 +164,7 @@ def test_a_part_without_questions_is_named():
 
 def test_gradients_are_clipped(monkeypatch):
     largest = []
-    step = torch.optim.Adam.step
+    step = Adam.step
 
     def watched(self, *args):
         grads = [p.grad.flatten() for group in self.param_groups for p in group["params"]
@@ -172,7 +172,7 @@ def test_gradients_are_clipped(monkeypatch):
         largest.append(float(torch.cat(grads).norm()))
         return step(self, *args)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", watched)
+    monkeypatch.setattr(Adam, "step", watched)
     for clip in (0.0, 0.01):
         largest.clear()
         protocol = Protocol(batch_size=30, negatives_known=True, epochs=1, clip=clip)

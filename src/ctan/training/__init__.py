@@ -1,5 +1,6 @@
 """Fitting and evaluating: one loop for every model and task, and checkpoints."""
 
+from ctan.training.adam import Adam
 from ctan.training.answers import FORMS, answers
 from ctan.training.checkpoint import load_tensors, save_tensors
 from ctan.training.evaluate import Evaluation, Tick, Watch, by_novelty, evaluate, measured
@@ -20,6 +21,7 @@ from ctan.training.stage import Predictor, Stage, measure
 
 __all__ = [
     "FORMS",
+    "Adam",
     "Evaluation",
     "Played",
     "Predictor",

@@ -14,6 +14,7 @@ import torch
 from ctan.errors import CheckpointError
 from ctan.events import EventStream
 from ctan.tasks import Lists, Phase, Protocol
+from ctan.training.adam import Adam
 from ctan.training.checkpoint import (
     generators,
     load_tensors,
@@ -107,11 +108,7 @@ class _Fitting:
         weights = list(stage.predictor.parameters())
         # A model without weights has nothing to train: it is validated once, and measured.
         self.optimiser = (
-            torch.optim.Adam(
-                weights, lr=protocol.lr, weight_decay=protocol.weight_decay, fused=True
-            )
-            if weights
-            else None
+            Adam(weights, lr=protocol.lr, weight_decay=protocol.weight_decay) if weights else None
         )
         self.metric = stage.task.metrics[0]
         self.progress = Progress()

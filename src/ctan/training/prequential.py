@@ -14,6 +14,7 @@ from ctan.errors import ProtocolError
 from ctan.events import EventStream
 from ctan.models import State
 from ctan.tasks import Kept, Metric, Phase, Protocol, loss
+from ctan.training.adam import Adam
 from ctan.training.loop import play
 from ctan.training.stage import Stage
 
@@ -60,7 +61,7 @@ def prequential(
     """
     protocol, weights = stage.protocol, list(stage.predictor.parameters())
     optimiser = (
-        torch.optim.Adam(weights, lr=protocol.lr, weight_decay=protocol.weight_decay)
+        Adam(weights, lr=protocol.lr, weight_decay=protocol.weight_decay)
         if learn and weights
         else None
     )

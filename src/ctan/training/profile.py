@@ -19,6 +19,7 @@ from ctan.nn.kernels import folded, gates, matmul
 from ctan.nn.kernels import pairs as pair_scores
 from ctan.tasks import Phase
 from ctan.training import loop
+from ctan.training.adam import Adam
 from ctan.training.loop import play
 from ctan.training.stage import Stage
 
@@ -91,7 +92,7 @@ def profile(stage: Stage, batches: int = 100, rounds: int = 3) -> Profile:
         raise ProtocolError("this model learns nothing: there is no training step to profile.")
     if stage.device.type != "cpu":
         raise ProtocolError(f"a profile is of the CPU, and this stage is on {stage.device}.")
-    optimiser = torch.optim.Adam(weights, lr=stage.protocol.lr, fused=True)
+    optimiser = Adam(weights, lr=stage.protocol.lr)
     played, events = _play(stage, batches, optimiser)  # what is compiled, is compiled now
     clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     totals = []

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -23,6 +23,22 @@ def address(array: Any, row: int, column: int = 0) -> int:
     """Where a row of an array ``[rows, columns]`` stands in memory, from a column on."""
     place: int = array.ctypes.data + row * array.strides[0] + column * array.itemsize
     return place
+
+
+@intrinsic
+def _pointer(typing: Any, zero: Any, place: Any) -> Any:
+    """An address as a pointer to numbers of the type of ``zero``."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.inttoptr(given[1], POINTER)
+
+    return types.CPointer(zero)(zero, types.intp), generate
+
+
+@njit(cache=True, nogil=True)
+def array_at(zero: Any, place: int, length: int) -> Any:
+    """The numbers that stand at an address, of the type of ``zero``."""
+    return carray(_pointer(zero, place), length)
 
 
 def _along(registers: Registers, length: Any, step: Callable[[Any, Any], None]) -> None:
