@@ -57,10 +57,15 @@ class Events:
             if np.any(kind != EventKind.INTERACTION):
                 return cls._of_kinds(stream, position, kind)
         src, dst = stream.src[position], stream.dst[position]
-        ends = np.stack([src, dst], axis=1).ravel()
-        # The first occurrence in the reversed order is the last one.
-        touched, last = np.unique(ends[::-1], return_index=True)
-        last = len(ends) - 1 - last
+        count = 2 * len(src)
+        ends = np.empty(count, np.int64)
+        ends[::2], ends[1::2] = src, dst
+        # By node, then by place: of each node the last place is where the node changes.
+        order = np.sort(ends * count + np.arange(count))
+        node = order // max(1, count)
+        final = np.flatnonzero(np.append(node[1:] != node[:-1], True)[:count])
+        touched = node[final]
+        last = order[final] - touched * count
         return cls(position, src, dst, touched, row=last // 2, partner=ends[last ^ 1])
 
     @classmethod

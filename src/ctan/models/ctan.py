@@ -14,6 +14,7 @@ from ctan.errors import unknown_name
 from ctan.history import ball
 from ctan.models.base import Dims, NodeEncoder
 from ctan.models.batch import Events
+from ctan.models.elapsed import since_edges
 from ctan.models.state import Rows, State
 from ctan.models.view import Sees, View
 from ctan.nn import (
@@ -229,23 +230,25 @@ class CTAN(NodeEncoder):
         return x
 
     def _edges(self, state: CTANState, view: View, targets: int) -> Incoming:
-        slot, edge_time = view.slot[:targets], view.edge_time[:targets]
         last = state.last_update[view.node]
-        reference = view.time[:targets, None] if self.query_time else last[slot]
         own = None
         if self.include_self:
             # e_uu = 0, and the time since u's previous event.
             met = view.count[:targets] > 0
-            latest = torch.where(met, edge_time[:, 0], last[:targets])
+            latest = torch.where(met, view.edge_time[:targets, 0], last[:targets])
             now = view.time[:targets] if self.query_time else latest
-            elapsed = self.time(self.dims.standardise((now - last[:targets]).abs()))
-            own = torch.cat([elapsed.new_zeros(targets, self.dims.edge_dim), elapsed], dim=1)
-        encoded = self.time(self.dims.standardise((reference - edge_time).abs()))
+            waited = self.time(self.dims.standardise((now - last[:targets]).abs()))
+            own = torch.cat([waited.new_zeros(targets, self.dims.edge_dim), waited], dim=1)
+        if self.query_time:
+            asked = (view.time[:targets, None] - view.edge_time[:targets]).abs()
+            elapsed = self.dims.standardise(asked)
+        else:
+            elapsed = since_edges(self.dims, view, last, targets)
         return Incoming(
-            slot,
+            view.slot[:targets],
             view.present[:targets],
             view.count,
-            encoded,
+            self.time(elapsed),
             own,
             table=view.features.msg,
             event=view.event[:targets],

@@ -7,6 +7,7 @@ from typing import cast
 from torch import Tensor, nn
 
 from ctan.models.base import Dims
+from ctan.models.elapsed import since_edges
 from ctan.models.view import View
 from ctan.nn import AttentionLayer, FixedTimeEncoding, Incoming, SumLayer, TimeEncoding, convolution
 
@@ -64,11 +65,14 @@ class Stack(nn.Module):
             last: time of each entry's last update, ``[M]``; None to count from the time of the
                 question.
         """
-        reference = view.time[: len(view.slot), None] if last is None else last[view.slot]
-        elapsed = (reference - view.edge_time).abs()
-        # A fixed encoding has its own scale: it reads the stream's unit.
-        fixed = isinstance(time, FixedTimeEncoding)
-        encoded = time(elapsed if fixed else self.dims.standardise(elapsed))
+        if last is not None and isinstance(time, TimeEncoding):
+            encoded = time(since_edges(self.dims, view, last, len(view.slot)))
+        else:
+            reference = view.time[: len(view.slot), None] if last is None else last[view.slot]
+            elapsed = (reference - view.edge_time).abs()
+            # A fixed encoding has its own scale: it reads the stream's unit.
+            fixed = isinstance(time, FixedTimeEncoding)
+            encoded = time(elapsed if fixed else self.dims.standardise(elapsed))
         edges = Incoming(
             view.slot,
             view.present,
