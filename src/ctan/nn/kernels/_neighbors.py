@@ -14,6 +14,7 @@ from numba import njit
 
 from ctan.nn.kernels._arrays import Bools, Floats, Int64
 from ctan.nn.kernels._rows import add_both, address, dot, fetch, weighted_sum
+from ctan.nn.kernels._team import Team, spread
 
 _jit = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -45,7 +46,9 @@ def _find(
 
 
 @_jit
-def attend_forward(
+def _pool(
+    part: int,
+    parts: int,
     query: Floats,
     first: int,
     rows: tuple[Floats, Floats, Floats],
@@ -54,17 +57,7 @@ def attend_forward(
     alpha: Floats,
     pooled: Floats,
 ) -> None:
-    """Softmax over the present slots of ``query . row``, and the pooled rows.
-
-    Args:
-        query: projected and scaled, head beside head, ``[>= T, first + H D]``.
-        first: the column in which the queries begin.
-        rows: ``h [M, d]``, ``attr [T, K, da]``, ``table [E, dm]``.
-        where: ``slot [T, K]`` in h, ``event [T, K]`` in table, and which are present ``[T, K]``.
-        keep: factor of dropout per slot, ``[H, T, K]``, or of size 0.
-        alpha: written: attention before dropout, ``[T, H, K]``.
-        pooled: written: sum of the weighted rows, ``[>= T, H P]``; further rows are left alone.
-    """
+    """One part of the targets of :func:`attend_forward`."""
     h, attr, table = rows
     present = where[2]
     targets, heads, slots = alpha.shape
@@ -73,16 +66,16 @@ def attend_forward(
     width = starts[2] + sizes[2]
     zero = h.dtype.type(0)
     at, weights = np.empty((3, slots), np.int64), np.empty(slots, h.dtype)
-    for t in range(targets):
+    for t in range(targets * part // parts, targets * (part + 1) // parts):
         found = _find(t, rows, where, at)
         for head in range(heads):
             a, column, start = alpha[t, head], first + head * width, head * (width + 1)
             top = -h.dtype.type(np.inf)
             for i in range(found):
                 weights[i] = zero
-                for part in range(3):
-                    query_at = address(query, t, column + starts[part])
-                    weights[i] += dot(zero, query_at, at[part, i], sizes[part])
+                for third in range(3):
+                    query_at = address(query, t, column + starts[third])
+                    weights[i] += dot(zero, query_at, at[third, i], sizes[third])
                 top = max(top, weights[i])
             total = zero
             for i in range(found):
@@ -97,14 +90,139 @@ def attend_forward(
                     weight_sum += weights[i]
                     i += 1
             pooled[t, start + starts[2]] = weight_sum
-            for part in range(3):
-                to = address(pooled, t, start + starts[part] + (part == 2))
-                by, of = weights.ctypes.data, address(at, part)
-                weighted_sum(zero, by, of, found, to, sizes[part])
+            for third in range(3):
+                to = address(pooled, t, start + starts[third] + (third == 2))
+                by, of = weights.ctypes.data, address(at, third)
+                weighted_sum(zero, by, of, found, to, sizes[third])
+
+
+@_jit
+def attend_forward(
+    team: Team,
+    query: Floats,
+    first: int,
+    rows: tuple[Floats, Floats, Floats],
+    where: tuple[Int64, Int64, Bools],
+    keep: Floats,
+    alpha: Floats,
+    pooled: Floats,
+) -> None:
+    """Softmax over the present slots of ``query . row``, and the pooled rows.
+
+    Args:
+        team: the threads.
+        query: projected and scaled, head beside head, ``[>= T, first + H D]``.
+        first: the column in which the queries begin.
+        rows: ``h [M, d]``, ``attr [T, K, da]``, ``table [E, dm]``.
+        where: ``slot [T, K]`` in h, ``event [T, K]`` in table, and which are present ``[T, K]``.
+        keep: factor of dropout per slot, ``[H, T, K]``, or of size 0.
+        alpha: written: attention before dropout, ``[T, H, K]``.
+        pooled: written: sum of the weighted rows, ``[>= T, H P]``; further rows are left alone.
+    """
+    given = (query, first, rows, where, keep, alpha, pooled)
+    if team[2] == 1:
+        _pool(0, 1, *given)
+    else:
+        spread(team, _pool, given)
+
+
+@_jit
+def _slopes(
+    part: int,
+    parts: int,
+    query: Floats,
+    first: int,
+    rows: tuple[Floats, Floats, Floats],
+    where: tuple[Int64, Int64, Bools],
+    keep: Floats,
+    alpha: Floats,
+    grad_pooled: Floats,
+    grad_query: Floats,
+    grad_rows: tuple[Floats, Floats, Floats],
+    slopes: Floats,
+) -> None:
+    """One part of the targets of :func:`attend_backward`: gradients of scores and of queries."""
+    h, attr, table = rows
+    present = where[2]
+    targets, heads, slots = alpha.shape
+    sizes = (h.shape[1], attr.shape[2], table.shape[1])
+    starts = (0, sizes[0], sizes[0] + sizes[1])
+    width = starts[2] + sizes[2]
+    zero = h.dtype.type(0)
+    at, found_slopes = np.empty((3, slots), np.int64), np.empty(slots, h.dtype)
+    for t in range(targets * part // parts, targets * (part + 1) // parts):
+        found = _find(t, rows, where, at)
+        for head in range(heads):
+            a, column, start = alpha[t, head], first + head * width, head * (width + 1)
+            mean, i = zero, 0
+            for j in range(slots):
+                if present[t, j]:
+                    grad = grad_pooled[t, start + starts[2]]
+                    for third in range(3):
+                        g = address(grad_pooled, t, start + starts[third] + (third == 2))
+                        grad += dot(zero, g, at[third, i], sizes[third])
+                    if keep.size:
+                        grad *= keep[head, t, j]
+                    slopes[t, head, j] = grad
+                    mean += grad * a[j]
+                    i += 1
+            i = 0
+            for j in range(slots):
+                if present[t, j]:
+                    slopes[t, head, j] = a[j] * (slopes[t, head, j] - mean)
+                    found_slopes[i] = slopes[t, head, j]
+                    i += 1
+            for third in range(3):
+                to = address(grad_query, t, column + starts[third])
+                by, of = found_slopes.ctypes.data, address(at, third)
+                weighted_sum(zero, by, of, found, to, sizes[third])
+
+
+@_jit
+def _scatter(
+    part: int,
+    parts: int,
+    query: Floats,
+    first: int,
+    rows: tuple[Floats, Floats, Floats],
+    where: tuple[Int64, Int64, Bools],
+    keep: Floats,
+    alpha: Floats,
+    grad_pooled: Floats,
+    grad_query: Floats,
+    grad_rows: tuple[Floats, Floats, Floats],
+    slopes: Floats,
+) -> None:
+    """Gradients of the rows. A row belongs to one part, whose thread alone adds to it, in order."""
+    h, attr, table = rows
+    slot, event, present = where
+    grad_h, grad_attr, grad_table = grad_rows
+    targets, heads, slots = alpha.shape
+    d, da, dm = h.shape[1], attr.shape[2], table.shape[1]
+    width = d + da + dm
+    for t in range(targets):
+        for head in range(heads):
+            column, start = first + head * width, head * (width + 1)
+            for j in range(slots):
+                if present[t, j]:
+                    weight, slope = alpha[t, head, j], slopes[t, head, j]
+                    if keep.size:
+                        weight *= keep[head, t, j]
+                    if grad_h.size and slot[t, j] % parts == part:
+                        g, q = address(grad_pooled, t, start), address(query, t, column)
+                        add_both(weight, g, slope, q, address(grad_h, slot[t, j]), d)
+                    if grad_attr.size and t % parts == part:
+                        g, q = address(grad_pooled, t, start + d), address(query, t, column + d)
+                        add_both(weight, g, slope, q, address(grad_attr[t], j), da)
+                    if grad_table.size and event[t, j] % parts == part:
+                        g = address(grad_pooled, t, start + d + da + 1)
+                        q = address(query, t, column + d + da)
+                        add_both(weight, g, slope, q, address(grad_table, event[t, j]), dm)
 
 
 @_jit
 def attend_backward(
+    team: Team,
     query: Floats,
     first: int,
     rows: tuple[Floats, Floats, Floats],
@@ -118,6 +236,7 @@ def attend_backward(
     """Gradients of :func:`attend_forward`.
 
     Args:
+        team: the threads.
         query: as in the forward pass.
         first: likewise.
         rows: likewise.
@@ -128,53 +247,14 @@ def attend_backward(
         grad_query: written: gradient of ``query`` from column ``first`` on, of the same shape.
         grad_rows: added to: gradients of ``rows``, those not wanted of size 0.
     """
-    h, attr, table = rows
-    slot, event, present = where
-    grad_h, grad_attr, grad_table = grad_rows
-    targets, heads, slots = alpha.shape
-    sizes = (h.shape[1], attr.shape[2], table.shape[1])
-    starts = (0, sizes[0], sizes[0] + sizes[1])
-    width = starts[2] + sizes[2]
-    zero = h.dtype.type(0)
-    at, slopes = np.empty((3, slots), np.int64), np.empty(slots, h.dtype)
-    query_at, g_at = np.empty(3, np.int64), np.empty(3, np.int64)
-    for t in range(targets):
-        found = _find(t, rows, where, at)
-        for head in range(heads):
-            a, column, start = alpha[t, head], first + head * width, head * (width + 1)
-            for part in range(3):
-                query_at[part] = address(query, t, column + starts[part])
-                g_at[part] = address(grad_pooled, t, start + starts[part] + (part == 2))
-            mean, i = zero, 0
-            for j in range(slots):
-                if present[t, j]:
-                    grad = grad_pooled[t, start + starts[2]]
-                    for part in range(3):
-                        grad += dot(zero, g_at[part], at[part, i], sizes[part])
-                    if keep.size:
-                        grad *= keep[head, t, j]
-                    slopes[i] = grad
-                    mean += grad * a[j]
-                    i += 1
-            i = 0
-            for j in range(slots):
-                if present[t, j]:
-                    weight = a[j] * keep[head, t, j] if keep.size else a[j]
-                    slope = slopes[i] = a[j] * (slopes[i] - mean)
-                    i += 1
-                    if grad_h.size:
-                        to = address(grad_h, slot[t, j])
-                        add_both(weight, g_at[0], slope, query_at[0], to, sizes[0])
-                    if grad_attr.size:
-                        to = address(grad_attr[t], j)
-                        add_both(weight, g_at[1], slope, query_at[1], to, sizes[1])
-                    if grad_table.size:
-                        to = address(grad_table, event[t, j])
-                        add_both(weight, g_at[2], slope, query_at[2], to, sizes[2])
-            for part in range(3):
-                to = address(grad_query, t, column + starts[part])
-                by, of = slopes.ctypes.data, address(at, part)
-                weighted_sum(zero, by, of, found, to, sizes[part])
+    slopes = np.empty_like(alpha)
+    given = (query, first, rows, where, keep, alpha, grad_pooled, grad_query, grad_rows, slopes)
+    if team[2] == 1:
+        _slopes(0, 1, *given)
+        _scatter(0, 1, *given)
+    else:
+        spread(team, _slopes, given)
+        spread(team, _scatter, given)
 
 
 @njit(cache=True, nogil=True)

@@ -31,6 +31,7 @@ from torch import Tensor
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels._arrays import Floats, Kind, array
 from ctan.nn.kernels._neighbors import attend_backward, attend_forward
+from ctan.nn.kernels._team import team
 from ctan.nn.kernels.matmul import matmul, multiply
 
 
@@ -167,7 +168,14 @@ class Folded:
         alpha = np.empty((targets, self.heads, edges.slot.size(1)), h.dtype)
         pooled = np.empty((targets, self.heads * (width + 1)), h.dtype)
         attend_forward(
-            both, self.first, gathered.rows, gathered.where, gathered.keep, alpha, pooled
+            team(4 * gathered.where[0].size * self.heads * width),
+            both,
+            self.first,
+            gathered.rows,
+            gathered.where,
+            gathered.keep,
+            alpha,
+            pooled,
         )
         return self._map(pooled, both), Pass(gathered, both, pooled, alpha)
 
@@ -214,6 +222,7 @@ class Folded:
             multiply(of_head.T, pooled[:, at][:, :columns], grad_value, grad_value)
         none = np.empty((0, 0), grad.dtype)
         attend_backward(
+            team(8 * gathered.where[0].size * self.heads * self.width),
             both,
             self.first,
             gathered.rows,

@@ -14,6 +14,7 @@ from numba import njit
 
 from ctan.nn.kernels._arrays import Floats
 from ctan.nn.kernels._registers import BYTES, WIDTH
+from ctan.nn.kernels._team import Team, spread, team
 from ctan.nn.kernels._tile import ROWS, tile
 
 #: So many rows of ``b`` are used up at a time: 32 kB at the width of a tile, which stay near.
@@ -31,7 +32,7 @@ def _multiply(
 ) -> None:
     """All tiles of a product of ``shape`` (m, k, n); see :func:`ctan.nn.kernels._tile.tile`.
 
-    Apart from :func:`multiply`, so that it is compiled once and not for each layout of arrays.
+    Apart from :func:`_rows`, so that it is compiled once and not for each layout of arrays.
     """
     m, k, n = shape
     a, b, start, out = places
@@ -78,6 +79,32 @@ def _multiply(
 
 
 @njit(cache=True, nogil=True)
+def _rows(part: int, parts: int, a: Floats, b: Floats, start: Floats, out: Floats) -> None:
+    """One part of the rows of a product, whole tiles; arguments as :func:`multiply` has them."""
+    tiles = (a.shape[0] + ROWS - 1) // ROWS
+    first, last = tiles * part // parts * ROWS, tiles * (part + 1) // parts * ROWS
+    of_a, to = a[first:last], out[first:last]
+    start_row = start.strides[0] if start.shape[0] > 1 else 0
+    _multiply(
+        out.dtype.type(0),
+        out.itemsize,
+        (of_a.shape[0], a.shape[1], b.shape[1]),
+        (of_a.ctypes.data, b.ctypes.data, start.ctypes.data + first * start_row, to.ctypes.data),
+        (a.strides[0], a.strides[1], b.strides[0], start_row, out.strides[0]),
+        start.size > 0,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _in_parts(team: Team, a: Floats, b: Floats, start: Floats, out: Floats) -> None:
+    if b.strides[1] != b.itemsize:
+        b = np.ascontiguousarray(b)
+    if team[2] == 1:
+        _rows(0, 1, a, b, start, out)
+    else:
+        spread(team, _rows, (a, b, start, out))
+
+
 def multiply(a: Floats, b: Floats, start: Floats, out: Floats) -> None:
     """``out = start + a @ b``, all of one type; shapes are not checked.
 
@@ -88,17 +115,7 @@ def multiply(a: Floats, b: Floats, start: Floats, out: Floats) -> None:
             columns lie side by side, as those of ``out``.
         out: ``[m, n]``, written.
     """
-    if b.strides[1] != b.itemsize:
-        b = np.ascontiguousarray(b)
-    start_row = start.strides[0] if start.shape[0] > 1 else 0
-    _multiply(
-        out.dtype.type(0),
-        out.itemsize,
-        (a.shape[0], a.shape[1], b.shape[1]),
-        (a.ctypes.data, b.ctypes.data, start.ctypes.data, out.ctypes.data),
-        (a.strides[0], a.strides[1], b.strides[0], start_row, out.strides[0]),
-        start.size > 0,
-    )
+    _in_parts(team(a.shape[0] * b.size), a, b, start, out)
 
 
 def matmul(a: Floats, b: Floats, start: Floats | None = None) -> Floats:
