@@ -1,5 +1,10 @@
 """The compiled matrix product against numpy's, for any shape, stride and sum to add to."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,3 +64,18 @@ def test_what_is_no_number_stays_in_its_row_and_column():
 def test_sizes_that_differ_are_refused():
     with pytest.raises(ValueError, match=r"\(2, 3\) @ \(4, 5\): the sizes between the two differ"):
         matmul(np.ones((2, 3)), np.ones((4, 5)))
+
+
+@pytest.mark.parametrize("features", ["", "+sse4.2,+avx,+avx2,+fma"])
+def test_processors_with_narrower_registers(features, tmp_path):
+    """Products and attention, compiled for a processor that can do less than this one."""
+    tests = [str(Path(__file__)), str(Path(__file__).with_name("test_kernels.py"))]
+    only = "equals_numpys or attention_layer"
+    settings = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": features}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", only, *tests],
+        env={**os.environ, **settings, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]

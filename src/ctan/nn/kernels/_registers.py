@@ -12,12 +12,21 @@ from typing import Any
 
 import llvmlite.binding
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, config
 
-_FEATURES = llvmlite.binding.get_host_cpu_features()
+
+def _features() -> set[str]:
+    """What the processor can do that numba compiles for; its settings may say less."""
+    if config.CPU_FEATURES is not None:
+        return {name[1:] for name in config.CPU_FEATURES.split(",") if name.startswith("+")}
+    if config.CPU_NAME == "generic":
+        return set()
+    return {name for name, has in llvmlite.binding.get_host_cpu_features().items() if has}
+
+
 #: Bytes of a vector register, and how many of them a tile may be wide for its sums to fit.
 BYTES, WIDTH = (
-    (64, 4) if _FEATURES.get("avx512f") else (32, 2) if _FEATURES.get("avx2") else (16, 2)
+    (64, 4) if "avx512f" in _features() else (32, 2) if "avx2" in _features() else (16, 2)
 )
 
 INT, INT32, POINTER = ir.IntType(64), ir.IntType(32), ir.PointerType()
@@ -77,8 +86,8 @@ class Registers:
             self._call(name, ir.VoidType(), value, self._pointer(address), mask)
 
     def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
-        """``a * b + c``."""
-        return self._call(f"fma.{self._kind}", self.vector, a, b, c)
+        """``a * b + c``, rounded once where the processor can."""
+        return self._call(f"fmuladd.{self._kind}", self.vector, a, b, c)
 
     def sum(self, value: Any) -> Any:
         """The sum of all lanes, in any order."""
