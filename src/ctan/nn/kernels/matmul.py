@@ -7,10 +7,12 @@ few microseconds, any strides, and what the product is to be added to.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import from_dtype, njit, types
 
 from ctan.nn.kernels._arrays import Floats
 from ctan.nn.kernels._registers import BYTES, WIDTH
@@ -97,12 +99,23 @@ def _rows(part: int, parts: int, a: Floats, b: Floats, start: Floats, out: Float
 
 @njit(cache=True, nogil=True)
 def _in_parts(team: Team, a: Floats, b: Floats, start: Floats, out: Floats) -> None:
-    if b.strides[1] != b.itemsize:
-        b = np.ascontiguousarray(b)
     if team[2] == 1:
         _rows(0, 1, a, b, start, out)
     else:
         spread(team, _rows, (a, b, start, out))
+
+
+@cache
+def _compiled(dtype: np.dtype[Any]) -> Callable[..., None]:
+    """:func:`_in_parts`, compiled once for all layouts of arrays and not for each it meets."""
+    given, out = (
+        types.Array(from_dtype(dtype), 2, "A", readonly=readonly) for readonly in (True, False)
+    )
+    _in_parts.disable_compile(False)
+    _in_parts.compile((types.UniTuple(types.int64, 3), given, given, given, out))
+    _in_parts.disable_compile()
+    run: Callable[..., None] = _in_parts
+    return run
 
 
 def multiply(a: Floats, b: Floats, start: Floats, out: Floats) -> None:
@@ -115,7 +128,9 @@ def multiply(a: Floats, b: Floats, start: Floats, out: Floats) -> None:
             columns lie side by side, as those of ``out``.
         out: ``[m, n]``, written.
     """
-    _in_parts(team(a.shape[0] * b.size), a, b, start, out)
+    if b.strides[1] != b.itemsize:
+        b = np.ascontiguousarray(b)
+    _compiled(out.dtype)(team(a.shape[0] * b.size), a, b, start, out)
 
 
 def matmul(a: Floats, b: Floats, start: Floats | None = None) -> Floats:
