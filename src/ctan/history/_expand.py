@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ctan.history._counter import mix
-from ctan.history._segment import choose, count_visible
+from ctan.history._segment import AHEAD, choose, count_visible, fetch_near
 from ctan.history._table import Table, locate, new_table
 
 Ints = NDArray[np.integer[Any]]
@@ -66,6 +66,7 @@ def expand(
     hops: int,
     uniform: bool,
     seed: int,
+    near: Int64,
 ) -> tuple[Int64, Int64, Int64, Int64, Int64, Int64, Int64]:
     """Number the entries (node, group) outwards from the asked ones, breadth first.
 
@@ -102,7 +103,7 @@ def expand(
             for entry in range(total):
                 table[locate(table, node, group, node[entry], group[entry])] = entry
         total = _add_hop(
-            ptr, neighbor, event, until, cuts, heir, k, uniform, seed,
+            ptr, neighbor, event, until, cuts, heir, k, uniform, seed, near,
             done, rim, table, node, group, slot, met, count,
         )  # fmt: skip
         done = rim
@@ -135,6 +136,7 @@ def _add_hop(
     k: int,
     uniform: bool,
     seed: int,
+    near: Int64,
     done: int,
     rim: int,
     table: Table,
@@ -152,8 +154,12 @@ def _add_hop(
     chosen = np.empty(k, np.int64)
     for entry in range(done, rim):
         u, g = node[entry], group[entry]
+        if entry + AHEAD < rim:
+            fetch_near(ptr, neighbor, event, near, node[entry + AHEAD], k)
         inherited = heir[g]
-        present = choose(event, until, ptr[u], ptr[u + 1], cuts[g], k, uniform, seed, u, chosen)
+        present = choose(
+            event, until, ptr[u], ptr[u + 1], cuts[g], k, uniform, seed, u, near, chosen
+        )
         for j in range(present):
             v = np.int64(neighbor[chosen[j]])
             place = locate(table, node, group, v, inherited)

@@ -17,7 +17,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ctan.compiled.rows import fetch
 from ctan.history._counter import below, mix
+
+#: A lookup that starts so many lookups ahead has found its memory when its turn comes.
+AHEAD = 6
 
 Ints = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
@@ -29,6 +33,31 @@ def prefix_end(event: Ints, start: int, stop: int, cut: int) -> int:
     if start == stop or event[stop - 1] < cut:  # the usual case where a stream is being followed
         return stop
     low, high = start, stop - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if event[middle] < cut:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def prefix_end_near(event: Ints, start: int, stop: int, cut: int, guess: int) -> int:
+    """The same, looked for around a place: each step from it goes twice as far as the last."""
+    at, step = min(max(guess, start), stop), 1
+    if at < stop and event[at] < cut:
+        low = at + 1
+        while low + step <= stop and event[low + step - 1] < cut:
+            low += step
+            step *= 2
+        high = min(stop, low + step - 1)
+    else:
+        high = at
+        while high - step >= start and event[high - step] >= cut:
+            high -= step
+            step *= 2
+        low = max(start, high - step + 1)
     while low < high:
         middle = (low + high) >> 1
         if event[middle] < cut:
@@ -55,6 +84,14 @@ def count_visible(event: Ints, until: Int64, start: int, stop: int, cut: int, en
 
 
 @njit(cache=True, nogil=True, forceinline=True)
+def fetch_near(ptr: Int64, neighbor: Ints, event: Ints, near: Int64, node: int, k: int) -> None:
+    """Ask memory for where a lookup of the last k entries of a node will read."""
+    place = (ptr[node] + max(near[node] - k, 0)) * event.itemsize
+    fetch(event.ctypes.data + place, k * event.itemsize)
+    fetch(neighbor.ctypes.data + place, k * event.itemsize)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def choose(
     event: Ints,
     until: Int64,
@@ -65,10 +102,16 @@ def choose(
     uniform: bool,
     seed: int,
     node: int,
+    near: Int64,
     chosen: Int64,
 ) -> int:
-    """Write the places of min(k, n) of the n visible entries, latest first; return how many."""
-    end = prefix_end(event, start, stop, cut)
+    """Write the places of min(k, n) of the n visible entries, latest first; return how many.
+
+    `near` holds how many entries of each node the last lookup saw; a stream that is followed asks
+    for few more the next time.
+    """
+    end = prefix_end_near(event, start, stop, cut, start + near[node])
+    near[node] = end - start
     m: int = min(k, end - start)
     if len(until):
         m = _choose_alive(event, until, start, end, cut, k, uniform, seed, node, chosen)

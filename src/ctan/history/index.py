@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctan.errors import ProtocolError
 from ctan.history._build import in_memory, index_columns
 from ctan.history._checks import as_cuts, as_nodes, at_least
-from ctan.history._segment import choose, count_visible
+from ctan.history._segment import AHEAD, choose, count_visible, fetch_near
 from ctan.history._stored import stored_index
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class TemporalIndex:
         t: [E], the stream's times, in their own dtype.
         until: int64 [E], the position that deletes an event, the largest int64 where none does;
             empty where the stream deletes nothing.
+        near: int64 [N], how many entries the last lookup of each node saw: where the next one
+            starts to search. No answer depends on it.
 
     Example:
         >>> from ctan.events import EventStream
@@ -75,6 +77,7 @@ class TemporalIndex:
     event: Ints
     t: NDArray[Any]
     until: NDArray[np.int64]
+    near: NDArray[np.int64]
 
     @classmethod
     def build(cls, stream: EventStream) -> TemporalIndex:
@@ -83,7 +86,8 @@ class TemporalIndex:
         A stream of a store whose index was kept (see `store_index`) has it mapped instead.
         """
         columns = stored_index(stream) or index_columns(stream, in_memory)
-        return cls(*columns[:3], np.asarray(stream.t), columns.until)
+        near = np.zeros(len(columns.ptr) - 1, np.int64)
+        return cls(*columns[:3], np.asarray(stream.t), columns.until, near)
 
     @property
     def num_nodes(self) -> int:
@@ -151,7 +155,10 @@ class TemporalIndex:
         at_least("k", k, 1)
         cuts = as_cuts(cut, len(asked))
         return Slots(
-            *_slots(self.ptr, self.neighbor, self.event, self.until, asked, cuts, k, uniform, seed)
+            *_slots(
+                *(self.ptr, self.neighbor, self.event, self.until),
+                *(asked, cuts, k, uniform, seed, self.near),
+            )
         )
 
 
@@ -176,6 +183,7 @@ def _slots(
     k: int,
     uniform: bool,
     seed: int,
+    near: Int64,
 ) -> tuple[Int64, Int64, Int64]:
     node_out = np.empty((len(nodes), k), np.int64)
     event_out = np.empty((len(nodes), k), np.int64)
@@ -183,7 +191,9 @@ def _slots(
     chosen = np.empty(k, np.int64)
     for i in range(len(nodes)):
         u, cut = nodes[i], cuts[i if len(cuts) > 1 else 0]
-        n = choose(event, until, ptr[u], ptr[u + 1], cut, k, uniform, seed, u, chosen)
+        if i + AHEAD < len(nodes):
+            fetch_near(ptr, neighbor, event, near, nodes[i + AHEAD], k)
+        n = choose(event, until, ptr[u], ptr[u + 1], cut, k, uniform, seed, u, near, chosen)
         for j in range(n):
             node_out[i, j] = neighbor[chosen[j]]
             event_out[i, j] = event[chosen[j]]

@@ -136,6 +136,7 @@ def neighborhood(
         hops,
         strategy == "uniform",
         seed,
+        index.near,
     )
     return Neighborhood(
         node=node,

@@ -10,9 +10,9 @@ import torch
 from numba import njit
 from torch import Tensor
 
+from ctan.compiled.rows import array_at
 from ctan.nn.kernels import usable
 from ctan.nn.kernels._arrays import Int64
-from ctan.nn.kernels._rows import array_at
 
 
 class Adam(torch.optim.Adam):

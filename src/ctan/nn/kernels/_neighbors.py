@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ctan.compiled.rows import add_both, address, dot, fetch, weighted_sum
+from ctan.compiled.team import Team, spread
 from ctan.nn.kernels._arrays import Bools, Floats, Int64
-from ctan.nn.kernels._rows import add_both, address, dot, fetch, weighted_sum
-from ctan.nn.kernels._team import Team, spread
 
 _jit = njit(cache=True, nogil=True, error_model="numpy")
 

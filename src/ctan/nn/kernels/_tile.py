@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ctan.nn.kernels._registers import BYTES, INT, Registers
+from ctan.compiled.registers import BYTES, INT, Registers
 
 #: Rows of a tile: 6 x 4 sums leave room for operands in 32 registers, 6 x 2 in 16.
 ROWS = 6

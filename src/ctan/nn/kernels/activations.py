@@ -10,9 +10,9 @@ from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ctan.nn.kernels import _functions
+from ctan.compiled import functions
+from ctan.compiled.functions import cosine
 from ctan.nn.kernels._arrays import Floats
-from ctan.nn.kernels._functions import cosine
 from ctan.nn.kernels.products import usable
 
 _jit = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -24,7 +24,7 @@ _ENOUGH = 4096
 @_jit
 def _tanh(x: Floats, out: Floats) -> None:
     for i in range(len(x)):
-        out[i] = _functions.tanh(x[i])
+        out[i] = functions.tanh(x[i])
 
 
 class _Tanh(torch.autograd.Function):

@@ -19,9 +19,9 @@ from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ctan.compiled.functions import tanh
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels._arrays import Floats, array, tensor
-from ctan.nn.kernels._functions import tanh
 from ctan.nn.kernels._neighbors import number_events
 from ctan.nn.kernels.folded import AttentionWeights, Folded, arrays
 from ctan.nn.kernels.matmul import matmul

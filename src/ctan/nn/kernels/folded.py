@@ -28,10 +28,10 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from ctan.compiled.team import team
 from ctan.nn.edges import Incoming
 from ctan.nn.kernels._arrays import Floats, Kind, array
 from ctan.nn.kernels._neighbors import attend_backward, attend_forward
-from ctan.nn.kernels._team import team
 from ctan.nn.kernels.matmul import matmul, multiply
 
 

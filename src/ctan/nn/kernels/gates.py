@@ -17,8 +17,8 @@ from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ctan.compiled.functions import tanh
 from ctan.nn.kernels._arrays import Floats
-from ctan.nn.kernels._functions import tanh
 
 
 class _Gates(torch.autograd.Function):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, njit, types
 
+from ctan.compiled.registers import BYTES, WIDTH
+from ctan.compiled.team import Team, spread, team
 from ctan.nn.kernels._arrays import Floats
-from ctan.nn.kernels._registers import BYTES, WIDTH
-from ctan.nn.kernels._team import Team, spread, team
 from ctan.nn.kernels._tile import ROWS, tile
 
 #: So many rows of ``b`` are used up at a time: 32 kB at the width of a tile, which stay near.

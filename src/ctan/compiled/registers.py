@@ -3,7 +3,7 @@
 numba turns loops into vector code, but it neither keeps a sum in a register that it was not told of
 nor reads the end of a row with a mask: of a row of 100 numbers it takes 36 one by one. Functions
 written in the compiler's own language do both. :mod:`ctan.nn.kernels._tile` and
-:mod:`ctan.nn.kernels._rows` are made of what is here.
+:mod:`ctan.compiled.rows` are made of what is here.
 """
 
 from __future__ import annotations

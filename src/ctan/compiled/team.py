@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ctan.nn.kernels._registers import INT, INT32, POINTER
+from ctan.compiled.registers import INT, INT32, POINTER
 
 #: Addresses of what starts a team and of what tells a thread its number, and how many threads.
 Team = tuple[int, int, int]

@@ -13,7 +13,7 @@ from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ctan.nn.kernels._registers import BYTES, INT, INT32, POINTER, Registers
+from ctan.compiled.registers import BYTES, INT, INT32, POINTER, Registers
 
 _LINE = 64  # bytes that memory hands over at a time
 
