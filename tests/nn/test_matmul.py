@@ -73,7 +73,20 @@ def test_processors_with_narrower_registers(features, tmp_path):
     only = "equals_numpys or attention_layer"
     settings = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": features}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", only, *tests],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:benchmark",
+            "-k",
+            only,
+            *tests,
+        ],
         env={**os.environ, **settings, "NUMBA_CACHE_DIR": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -5,7 +5,7 @@ import torch
 
 from ctan.models import MODELS
 from ctan.tasks import Phase, Protocol
-from ctan.training import Stage, fit, play
+from ctan.training import Adam, Stage, fit, play
 from sample_streams import busy_graphs, busy_stream
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
@@ -49,11 +49,12 @@ def test_scores_are_those_of_the_cpu(name, road):
     torch.testing.assert_close(on_gpu, on_cpu, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 @pytest.mark.parametrize("road", ROADS)
 @pytest.mark.parametrize("name", TRAINED)
 def test_training_waits_for_nothing(name, road):
     stage = stage_of(road, name, "cuda")
-    optimiser = torch.optim.Adam(stage.predictor.parameters(), lr=1e-3, fused=True)
+    optimiser = Adam(stage.predictor.parameters(), lr=1e-3)
     played(stage, Phase("train"), optimiser)  # libraries are loaded by now
     torch.cuda.set_sync_debug_mode("error")
     try:

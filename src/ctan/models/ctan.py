@@ -205,7 +205,7 @@ class CTAN(NodeEncoder):
 
     def _ball(self, view: View) -> IntArray:
         """One entry of each node within L hops of the events' endpoints."""
-        hood, own = view.hood, view.touched.cpu().numpy()
+        hood, own = view.hood, view.ends
         inside = ball(hood, own, self.steps)
         # Balls overlap: a node that is in several, by cut or time, counts as it is in the latest.
         keys = [hood.cut[inside]] if hood.time is None else [hood.time[inside], hood.cut[inside]]

@@ -67,15 +67,17 @@ class DyRepMemory(NodeMemory):
         )
         met, row = np.unique(near, return_inverse=True)
         h = state.memory.read(np.concatenate([partner, met]))
-        known = torch.from_numpy(count).to(h.device)
-        slot = torch.from_numpy(row.reshape(near.shape) + len(partner)).to(h.device)
+        known, slot, through = (
+            torch.from_numpy(array).to(h.device, non_blocking=True)
+            for array in (count, row.reshape(near.shape) + len(partner), event)
+        )
         edges = Incoming(
             slot,
             present=torch.arange(self.neighbors, device=h.device) < known.unsqueeze(1),
             count=known,
             attr=h.new_zeros(*slot.shape, 0),
             table=features.msg,
-            event=torch.from_numpy(event).to(h.device),
+            event=through,
         )
         z: Tensor = self.partner(h[: len(partner)]) + self.phi(h, edges)
         return z
@@ -83,7 +85,7 @@ class DyRepMemory(NodeMemory):
     def observe(self, state: MemoryState, events: Events, view: View) -> MemoryState:
         """As every memory, and note whom the partners have met."""
         state = cast(DyRepState, super().observe(state, events, view))
-        partner = view.touched.cpu().numpy()[np.searchsorted(events.touched, events.partner)]
+        partner = view.ends[np.searchsorted(events.touched, events.partner)]
         slot, count = view.hood.slot[partner], view.hood.count[partner]
         # Slots are no wider than the busiest entry of the batch needs; all others hold 0, so that
         # the state says nothing of what else was asked.

@@ -51,7 +51,7 @@ class MemoryState(State):
         """``nodes [M]`` start anew: an empty memory, and no message that waits."""
         at = torch.from_numpy(nodes)
         self.memory = self.memory.write(nodes, start.memory.read(nodes).detach())
-        on = at.to(self.last_update.device)
+        on = at.to(self.last_update.device, non_blocking=True)
         self.last_update[on] = start.last_update[on]
         self.count[at] = 0
         return self

@@ -131,7 +131,7 @@ class State:
             if isinstance(value, Rows):
                 setattr(self, field.name, value.write(nodes, fresh.read(nodes).detach()))
             else:
-                at = torch.from_numpy(nodes).to(value.device)
+                at = torch.from_numpy(nodes).to(value.device, non_blocking=True)
                 value[at] = fresh[at]
         return self
 

@@ -113,7 +113,7 @@ class TGAT(NodeEncoder):
         """Nothing to remember but the time: the index knows the events."""
         if self.stateful:
             touched, latest = (
-                torch.from_numpy(column).to(view.features.device)
+                torch.from_numpy(column).to(view.features.device, non_blocking=True)
                 for column in (events.touched, events.latest)
             )
             cast(Clock, state).last_update[touched] = view.features.t[latest]

@@ -116,6 +116,11 @@ class View:
         count = len(self.src)
         return self.hood.row[:count], self.hood.row[count : 2 * count]
 
+    @property
+    def ends(self) -> IntArray:
+        """Entries of the events' distinct endpoints, ``[U]``, on the CPU."""
+        return self.hood.row[2 * len(self.src) :]
+
     @cached_property
     def node(self) -> Tensor:
         """Node of each entry, ``[M]``, on the device."""

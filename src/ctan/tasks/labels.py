@@ -61,7 +61,7 @@ class EdgeClassification(Task):
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Cross-entropy."""
-        return F.cross_entropy(scores, labels, self.weight.to(scores))
+        return F.cross_entropy(scores, labels, self.weight.to(scores, non_blocking=True))
 
     def details(self, kept: Kept) -> dict[str, Any]:
         """Which class was taken for which."""
@@ -109,7 +109,7 @@ class NodeLabels(Task):
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Binary cross-entropy."""
         return F.binary_cross_entropy_with_logits(
-            scores[:, 0], labels.to(scores.dtype), self.weight.to(scores)[labels]
+            scores[:, 0], labels.to(scores.dtype), self.weight.to(scores, non_blocking=True)[labels]
         )
 
 

@@ -98,7 +98,8 @@ def _step(
     events = Events.of(stage.stream, batch.events)
     asked_of = events.interactions() if task.about_interactions else events
     asked = task.ask(stage.stream, batch, asked_of, phase)
-    labels = torch.from_numpy(task.labels(stage.stream, asked_of, asked)).to(stage.device)
+    found = torch.from_numpy(task.labels(stage.stream, asked_of, asked))
+    labels = found.to(stage.device, non_blocking=True)
     if not len(asked) and not len(events.touched):
         return state, torch.empty(0, task.outputs, device=stage.device), labels, asked, asked_of
 
