@@ -176,7 +176,6 @@ def _watched(
         (folded, "attend_backward", "neighbours"),
         (pair_scores, "_forward", "neighbours"),
         (pair_scores, "_backward", "neighbours"),
-        (gates, "_backward", "neighbours"),
         (matmul, "multiply", "products"),
         (folded, "multiply", "products"),
         (optimiser, "step", "optimiser"),

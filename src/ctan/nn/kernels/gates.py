@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ctan.compiled.functions import tanh
+from ctan.compiled.team import Team, spread, team
 from ctan.nn.kernels._arrays import Floats
 
 
@@ -26,7 +27,7 @@ class _Gates(torch.autograd.Function):
     def forward(ctx: Any, heard: Tensor, kept: Tensor, own: Tensor) -> Tensor:
         given = [x.detach().contiguous().numpy() for x in (heard, kept, own)]
         gates, out = np.empty_like(given[0]), torch.empty_like(own)
-        _forward(*given, gates, out.numpy())
+        _forward_in_parts(team(20 * gates.size), (*given, gates, out.numpy()))
         ctx.arrays = (gates, *given[1:])
         return out
 
@@ -35,16 +36,25 @@ class _Gates(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         gates, kept, own = ctx.arrays
         found = [np.empty_like(x) for x in (kept, kept, own)]
-        _backward(gates, kept, own, grad.contiguous().numpy(), *found)
+        given = (gates, kept, own, grad.contiguous().numpy(), *found)
+        _backward_in_parts(team(10 * gates.size), given)
         return tuple(map(torch.from_numpy, found))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _forward(heard: Floats, kept: Floats, own: Floats, gates: Floats, out: Floats) -> None:
-    """Write the states to ``out``, and r, z and n side by side to ``gates``."""
+def _forward(
+    part: int,
+    parts: int,
+    heard: Floats,
+    kept: Floats,
+    own: Floats,
+    gates: Floats,
+    out: Floats,
+) -> None:
+    """Write the states to ``out``, and r, z and n side by side to ``gates``: some of the rows."""
     rows, d = own.shape
     half = own.dtype.type(0.5)
-    for row in range(rows):
+    for row in range(rows * part // parts, rows * (part + 1) // parts):
         # Sliced once per row: an index such as [d + i] would keep the loop from vectors.
         a, b, g = heard[row], kept[row], gates[row]
         for i in range(2 * d):
@@ -59,6 +69,8 @@ def _forward(heard: Floats, kept: Floats, own: Floats, gates: Floats, out: Float
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _backward(
+    part: int,
+    parts: int,
     gates: Floats,
     kept: Floats,
     own: Floats,
@@ -69,7 +81,7 @@ def _backward(
 ) -> None:
     rows, d = own.shape
     one = own.dtype.type(1)
-    for row in range(rows):
+    for row in range(rows * part // parts, rows * (part + 1) // parts):
         r, z, n = gates[row, :d], gates[row, d : 2 * d], gates[row, 2 * d :]
         b_n, s, g = kept[row, 2 * d :], own[row], grad[row]
         a_r, a_z, a_n = grad_heard[row, :d], grad_heard[row, d : 2 * d], grad_heard[row, 2 * d :]
@@ -82,6 +94,22 @@ def _backward(
         g_r, g_z, g_n = grad_kept[row, :d], grad_kept[row, d : 2 * d], grad_kept[row, 2 * d :]
         for i in range(d):
             g_r[i], g_z[i], g_n[i] = a_r[i], a_z[i], a_n[i] * r[i]
+
+
+@njit(cache=True, nogil=True)
+def _forward_in_parts(team: Team, given: tuple[Floats, ...]) -> None:
+    if team[2] == 1:
+        _forward(0, 1, *given)
+    else:
+        spread(team, _forward, given)
+
+
+@njit(cache=True, nogil=True)
+def _backward_in_parts(team: Team, given: tuple[Floats, ...]) -> None:
+    if team[2] == 1:
+        _backward(0, 1, *given)
+    else:
+        spread(team, _backward, given)
 
 
 def gru_gates(heard: Tensor, kept: Tensor, own: Tensor) -> Tensor:
