@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ctan.events import EventStream, GraphSplit, Split
 from ctan.history import Batch
-from ctan.models import MODELS, Asked, Dims, Events, Model, State, View, look
+from ctan.models import MODELS, Asked, Dims, Events, Model, NodeEncoder, State, View, look
 from ctan.tasks import TASKS, Phase, Protocol, Task
 from ctan.training import Predictor, Stage, load_tensors, play, save_tensors
 from ctan.training.stage import SPLITS
@@ -298,6 +298,22 @@ def check_questions(make: Make, setting: Setting) -> None:
         ours, theirs = a.tensors(), b.tensors()
         for name, value in ours.items():
             assert_unmoved(value.double(), theirs[name].double(), f"the questions change {name!r}")
+
+
+@torch.no_grad()
+def check_embedded(make: Make, setting: Setting) -> None:
+    """Observing right after embedding, with what embedding found out, gives the same state."""
+    stage = prepare(make, setting)
+    model = stage.predictor.model
+    for state, batch in states(stage):
+        events, view = see(stage, batch)
+        plain = model.observe(copy.deepcopy(state), *see(stage, batch))
+        if isinstance(model, NodeEncoder):
+            z = model.embed(state, view)
+            told = model.observe(copy.deepcopy(state), events, view, z)
+            for name, value in plain.tensors().items():
+                found = told.tensors()[name].double()
+                assert_unmoved(value.double(), found, f"embedding first changes {name!r}")
 
 
 # (c) Reset, save and load, seeds.

@@ -121,6 +121,16 @@ class LearnsWhileAsked(Honest):
         return z
 
 
+class KeepsWhatItEmbedded(Honest):
+    """Counts an event twice where it embedded the view before."""
+
+    def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
+        state = super().observe(state, events, view, z)
+        if z is not None:
+            cast(Counts, state).seen[view.node[view.touched]] += 1
+        return state
+
+
 class HidesAMemory(Honest):
     """Remembers beside the state: a reset does not reach it, and saving does not either."""
 

@@ -94,6 +94,12 @@ def test_what_is_asked_is_not_remembered(make, name, float64):
 
 
 @all_shapes
+@pytest.mark.parametrize("name", ["stale", "causal"])
+def test_observing_after_embedding_leaves_the_same_state(make, name, float64):
+    contract.check_embedded(make, SETTINGS[name])
+
+
+@all_shapes
 @each_road
 def test_a_reset_is_a_fresh_start_and_a_seed_a_run(make, setting):
     contract.check_reset(make, setting)
@@ -128,6 +134,7 @@ FAULTS = {
     doubles.ReadsTheNextTime: (contract.check_visibility, "changes the scores"),
     doubles.KnowsWhoIsNext: (contract.check_visibility, "changes the scores"),
     doubles.SeesItsBatch: (contract.check_one_by_one, "alone differs"),
+    doubles.KeepsWhatItEmbedded: (contract.check_embedded, "embedding first changes 'seen'"),
     doubles.LearnsWhileAsked: (contract.check_purity, "asking twice|scoring changed"),
     doubles.HidesAMemory: (contract.check_reset, "after a reset"),
     doubles.RollsDice: (contract.check_reset, "built anew"),

@@ -82,9 +82,11 @@ class DyRepMemory(NodeMemory):
         z: Tensor = self.partner(h[: len(partner)]) + self.phi(h, edges)
         return z
 
-    def observe(self, state: MemoryState, events: Events, view: View) -> MemoryState:
+    def observe(
+        self, state: MemoryState, events: Events, view: View, embedded: bool = False
+    ) -> MemoryState:
         """As every memory, and note whom the partners have met."""
-        state = cast(DyRepState, super().observe(state, events, view))
+        state = cast(DyRepState, super().observe(state, events, view, embedded))
         partner = view.ends[np.searchsorted(events.touched, events.partner)]
         slot, count = view.hood.slot[partner], view.hood.count[partner]
         # Slots are no wider than the busiest entry of the batch needs; all others hold 0, so that
@@ -136,10 +138,9 @@ class DyRep(NodeEncoder):
 
     def embed(self, state: State, view: View) -> Tensor:
         """Memories and features of the asked entries, ``[asked, d]``."""
-        asked = view.nodes[: view.asked]
-        s, _ = self.memory.read(cast(DyRepState, state), asked, view.features)
+        s, _ = self.memory.read_view(cast(DyRepState, state), view, view.asked)
         return s if view.x is None else torch.cat([s, view.x[: view.asked]], dim=1)
 
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
         """Let ``events`` wait until a node of theirs is next read."""
-        return self.memory.observe(cast(DyRepState, state), events, view)
+        return self.memory.observe(cast(DyRepState, state), events, view, z is not None)

@@ -145,9 +145,27 @@ class NodeMemory(nn.Module):
             last.index_copy(0, at, t),
         )
 
-    def observe(self, state: MemoryState, events: Events, view: View) -> MemoryState:
-        """Store what waited at the events' endpoints, then let the events wait."""
-        memory, last = self.read(state, events.touched, view.features)
+    def read_view(self, state: MemoryState, view: View, entries: int) -> tuple[Tensor, Tensor]:
+        """:meth:`read` of the first entries of a view, kept for who observes the same view."""
+        memory, last = self.read(state, view.nodes[:entries], view.features)
+        view.known["memory"] = memory, last
+        return memory, last
+
+    def observe(
+        self, state: MemoryState, events: Events, view: View, embedded: bool = False
+    ) -> MemoryState:
+        """Store what waited at the events' endpoints, then let the events wait.
+
+        Args:
+            state: what is remembered.
+            events: what happened.
+            view: what is visible.
+            embedded: whether :meth:`read_view` has read this view, and the same state, already.
+        """
+        if embedded and "memory" in view.known:
+            memory, last = (part.index_select(0, view.touched) for part in view.known["memory"])
+        else:
+            memory, last = self.read(state, events.touched, view.features)
         state.last_update[_on(events.touched, view.features.device)] = last
         if self.aggregator == "last":
             state.event.numpy()[events.touched] = events.latest

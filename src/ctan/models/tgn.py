@@ -106,7 +106,7 @@ class TGN(NodeEncoder):
 
     def embed(self, state: State, view: View) -> Tensor:
         """Embeddings of the asked entries, ``[asked, d]``."""
-        h, last = self.memory.read(cast(MemoryState, state), view.nodes, view.features)
+        h, last = self.memory.read_view(cast(MemoryState, state), view, len(view.nodes))
         if view.x is not None:
             h = torch.cat([h, view.x], dim=1)
         if self.stack is not None:
@@ -120,4 +120,4 @@ class TGN(NodeEncoder):
 
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
         """Let ``events`` wait until a node of theirs is next read."""
-        return self.memory.observe(cast(MemoryState, state), events, view)
+        return self.memory.observe(cast(MemoryState, state), events, view, z is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -77,6 +77,8 @@ class View:
         walks: the walks from each asked entry, for models that declare them.
         window: the neighbours of each asked entry in the window of time, for models that declare
             one.
+        known: what a model found out about the entries when it embedded them, for itself to use
+            when it observes the same view.
     """
 
     hood: Neighborhood
@@ -87,6 +89,7 @@ class View:
     contacts: Contacts | None = None
     walks: Walks | None = None
     window: Window | None = None
+    known: dict[str, tuple[Tensor, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def past(self) -> Contacts:

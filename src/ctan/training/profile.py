@@ -176,8 +176,11 @@ def _watched(
         (folded, "attend_backward", "neighbours"),
         (pair_scores, "_forward", "neighbours"),
         (pair_scores, "_backward", "neighbours"),
+        (gates, "_forward_in_parts", "neighbours"),
+        (gates, "_backward_in_parts", "neighbours"),
         (matmul, "multiply", "products"),
         (folded, "multiply", "products"),
+        (pair_scores, "multiply", "products"),
         (optimiser, "step", "optimiser"),
         (optimiser, "zero_grad", "optimiser"),
     ]
