@@ -160,8 +160,7 @@ class CTAN(NodeEncoder):
 
     def embed(self, state: State, view: View) -> Tensor:
         """Solve the sub-problems of the asked entries: ``[asked, d]``."""
-        injected = torch.arange(view.asked, device=view.features.device)
-        return self.solve(cast(CTANState, state), view, injected, reach=0)
+        return self.solve(cast(CTANState, state), view, self._asked(view), reach=0)
 
     def observe(self, state: State, events: Events, view: View, z: Tensor | None = None) -> State:
         """Store the embeddings of the events' endpoints, or of the ball around them."""
@@ -173,7 +172,9 @@ class CTAN(NodeEncoder):
             nodes, values = view.nodes[inside], solved.index_select(0, _on(inside, view))
         else:
             if z is None:
-                z = self.solve(state, view, self._endpoints(events, view), reach=0)
+                # Before its event a node's input is its own affair: see `look`.
+                entering = self._endpoints(events, view) if view.observed else self._asked(view)
+                z = self.solve(state, view, entering, reach=0)
             nodes, values = events.touched, z.index_select(0, view.touched)
         touched, latest = _on(events.touched, view), _on(events.latest, view)
         state.last_update.index_copy_(0, touched, view.features.t.index_select(0, latest))
@@ -196,6 +197,10 @@ class CTAN(NodeEncoder):
             for layer, count in zip(self.layers, targets, strict=True):
                 h = layer(h, edges.first(count))
         return kernels.tanh(h) if self.final_act else h
+
+    def _asked(self, view: View) -> Tensor:
+        """The asked entries."""
+        return torch.arange(view.asked, device=view.features.device)
 
     def _endpoints(self, events: Events, view: View) -> Tensor:
         """All entries of the events' endpoints, also those at which others meet them."""

@@ -77,6 +77,7 @@ class View:
         walks: the walks from each asked entry, for models that declare them.
         window: the neighbours of each asked entry in the window of time, for models that declare
             one.
+        observed: whether the batch's own events are among what is seen.
         known: what a model found out about the entries when it embedded them, for itself to use
             when it observes the same view.
     """
@@ -89,6 +90,7 @@ class View:
     contacts: Contacts | None = None
     walks: Walks | None = None
     window: Window | None = None
+    observed: bool = False
     known: dict[str, tuple[Tensor, ...]] = field(default_factory=dict, repr=False)
 
     @property
@@ -252,4 +254,4 @@ def look(
         window = sees.window.look(index, node, node_cut, hood.time[: hood.sizes[0]])
     n = len(asked)
     src, dst, touched = entry[:n], entry[n : 2 * n], entry[2 * n :]
-    return View(hood, features, src, dst, touched, contacts, walks, window)
+    return View(hood, features, src, dst, touched, contacts, walks, window, observed)
