@@ -14,9 +14,9 @@ from benchmarks.pages import fill, table
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "speed.md"
-PEERS = ("ctan1", "ctan5", "tgn", "pathgraph", "ranking", "evaluator", "sampling")
+PEERS = ("ctan1", "ctan5", "tgn", "pathgraph", "ranking", "evaluator", "sampling", "products")
 OTHERS = ("threads", "compiled", "seeds")
-NAMES = {"pyg": "PyG's parts", "tgm": "TGM", "plain": "our plain layers"}
+NAMES = {"pyg": "PyG's parts", "tgm": "TGM", "plain": "our plain layers", "torch": "torch"}
 
 
 def peers() -> str:

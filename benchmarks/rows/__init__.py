@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import pathgraph, ranking, sampling, seeds, share, training
+from benchmarks.rows import pathgraph, products, ranking, sampling, seeds, share, training
 
 #: ``row(data folder, rounds)`` gives one result for each peer.
 Row = Callable[[Path, int], list[dict[str, Any]]]
@@ -19,6 +19,7 @@ ROWS: dict[str, Row] = {
     "ranking": ranking.ranking,
     "evaluator": ranking.evaluator,
     "sampling": sampling.sampling,
+    "products": products.products,
     "threads": training.threads,
     "compiled": training.compiled,
     "seeds": seeds.seeds,

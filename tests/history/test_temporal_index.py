@@ -129,3 +129,27 @@ def test_mistakes_are_named(ask, message):
     index = TemporalIndex.build(EventStream.from_arrays(src=[0], dst=[1], t=[0]))
     with pytest.raises(ProtocolError, match=message):
         ask(index)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_answer_depends_on_the_lookup_before(seed):
+    """Where a search starts is what the last one found: forwards, backwards or far off."""
+    draw = np.random.default_rng(seed)
+    stream = EventStream.from_arrays(
+        src=draw.integers(0, 4, 400), dst=draw.integers(2, 7, 400), t=np.arange(400)
+    )
+    index = TemporalIndex.build(stream)
+    for _ in range(300):
+        nodes, cut = draw.integers(0, 7, 3), int(draw.integers(0, 402))
+        found, fresh = (
+            lookup.recent(nodes, cut, 4) for lookup in (index, TemporalIndex.build(stream))
+        )
+        wanted = [
+            np.flatnonzero(((stream.src == u) | (stream.dst == u)) & (np.arange(400) < cut))
+            for u in nodes
+        ]
+        for row, events in enumerate(wanted):
+            last = events[::-1][:4]
+            assert found.event[row, : len(last)].tolist() == last.tolist()
+            assert found.count[row] == len(last)
+        np.testing.assert_array_equal(found.event, fresh.event)

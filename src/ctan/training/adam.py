@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 from numba import njit
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ctan.compiled.rows import array_at
 from ctan.nn.kernels import usable
-from ctan.nn.kernels._arrays import Int64
 
 
 class Adam(torch.optim.Adam):
@@ -88,7 +88,13 @@ def _served(weights: list[Tensor]) -> bool:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _move_all(
-    zero: Any, places: Int64, rate: float, beta1: float, beta2: float, eps: float, decay: float
+    zero: Any,
+    places: NDArray[np.int64],
+    rate: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    decay: float,
 ) -> None:
     """Algorithm 1 of arXiv 1412.6980 for all weights.
 
