@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,9 @@ def team(work: float) -> Team:
 @cache
 def _runtime() -> tuple[int, int] | tuple[()]:
     """The two addresses; empty where torch has another runtime, or none."""
-    for path in sorted(Path(torch.__file__).parent.glob("lib/lib*omp*")):
+    for path in _libraries():
         try:
-            library = ctypes.CDLL(str(path))
+            library = ctypes.CDLL(path)
             functions = (library.GOMP_parallel, library.omp_get_thread_num)
         except (OSError, AttributeError):
             continue
@@ -56,6 +57,14 @@ def _runtime() -> tuple[int, int] | tuple[()]:
             os.register_at_fork(after_in_child=_stay_alone)
             return start, number
     return ()
+
+
+def _libraries() -> list[str]:
+    """Where torch's OpenMP runtime may be: beside torch, or wherever it was loaded from."""
+    beside = sorted(str(path) for path in Path(torch.__file__).parent.glob("lib/lib*"))
+    maps = Path("/proc/self/maps")
+    loaded = sorted(set(maps.read_text().split())) if maps.exists() else []
+    return [path for path in beside + loaded if re.search(r"/lib[gi]?omp[^/]*$", path)]
 
 
 def _stay_alone() -> None:
