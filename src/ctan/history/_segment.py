@@ -28,11 +28,8 @@ Int64 = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def prefix_end(event: Ints, start: int, stop: int, cut: int) -> int:
-    """First place of the segment [start, stop) whose event is at or after the cut."""
-    if start == stop or event[stop - 1] < cut:  # the usual case where a stream is being followed
-        return stop
-    low, high = start, stop - 1
+def _bisect(event: Ints, low: int, high: int, cut: int) -> int:
+    """First place of [low, high) whose event is at or after the cut; else high."""
     while low < high:
         middle = (low + high) >> 1
         if event[middle] < cut:
@@ -43,28 +40,32 @@ def prefix_end(event: Ints, start: int, stop: int, cut: int) -> int:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
+def prefix_end(event: Ints, start: int, stop: int, cut: int) -> int:
+    """First place of the segment [start, stop) whose event is at or after the cut."""
+    if start == stop or event[stop - 1] < cut:  # the usual case where a stream is being followed
+        return stop
+    end: int = _bisect(event, start, stop - 1, cut)
+    return end
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def prefix_end_near(event: Ints, start: int, stop: int, cut: int, guess: int) -> int:
     """The same, looked for around a place: each step from it goes twice as far as the last."""
-    at, step = min(max(guess, start), stop), 1
-    if at < stop and event[at] < cut:
-        low = at + 1
+    low = high = min(max(guess, start), stop)
+    step = 1
+    if low < stop and event[low] < cut:
+        low += 1
         while low + step <= stop and event[low + step - 1] < cut:
             low += step
             step *= 2
         high = min(stop, low + step - 1)
     else:
-        high = at
         while high - step >= start and event[high - step] >= cut:
             high -= step
             step *= 2
         low = max(start, high - step + 1)
-    while low < high:
-        middle = (low + high) >> 1
-        if event[middle] < cut:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    end: int = _bisect(event, low, high, cut)
+    return end
 
 
 @njit(cache=True, nogil=True, forceinline=True)
