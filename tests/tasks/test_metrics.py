@@ -55,6 +55,24 @@ def test_questions_may_have_different_numbers_of_candidates():
     assert found.tolist() == [2.0, 1.0, 2.5]
 
 
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["float32", "float64", "bfloat16"]))
+def test_candidates_stand_in_any_order_and_number(seed, dtype):
+    draw = np.random.default_rng(seed)
+    sizes = draw.choice([0, 1, 3, 63, 64, 65, 200], 4)
+    against = np.repeat(np.arange(4), sizes)
+    if seed % 2:
+        draw.shuffle(against)
+    own, others = (
+        torch.from_numpy(draw.integers(0, 5, count)).to(getattr(torch, dtype))
+        for count in (4, len(against))
+    )
+    found = ranks(own, others, torch.from_numpy(against))
+    for question in range(4):
+        of_question = others[torch.from_numpy(against == question)]
+        above, equal = (of_question > own[question]).sum(), (of_question == own[question]).sum()
+        assert found[question] == 1 + above + equal / 2
+
+
 def test_what_is_not_a_number_has_no_rank():
     with pytest.raises(CtanError, match="not a number"):
         ranks(torch.tensor([float("nan")]), torch.tensor([1.0]), torch.tensor([0]))

@@ -15,6 +15,7 @@ from ctan.errors import CtanError, ProtocolError
 from ctan.events import EventStream, Split
 from ctan.history import Batch, Candidates
 from ctan.models import Asked, Events
+from ctan.tasks._ranks import count_ranks
 from ctan.tasks.base import Kept, Phase, Task
 from ctan.tasks.link import FROM_THE_PAST, LinkPrediction, node_types
 from ctan.tasks.metrics import hits, mrr
@@ -141,12 +142,18 @@ def ranks(own: Tensor, others: Tensor, against: Tensor) -> Tensor:
         >>> ranks(torch.tensor([2.0]), torch.tensor([3.0, 2.0, 2.0, 1.0]), torch.zeros(4).long())
         tensor([3.], dtype=torch.float64)
     """
-    if bool(torch.isnan(own).any() | torch.isnan(others).any()):
+    if own.is_cpu and own.dtype == others.dtype and own.dtype in (torch.float32, torch.float64):
+        found, diverged = count_ranks(*(x.contiguous().numpy() for x in (own, others, against)))
+        ranked = torch.from_numpy(found)
+    else:
+        diverged = bool(torch.isnan(own).any() | torch.isnan(others).any())
+        mark = own[against]
+        above = torch.bincount(against[others > mark], minlength=len(own))
+        equal = torch.bincount(against[others == mark], minlength=len(own))
+        ranked = 1.0 + above.double() + 0.5 * equal.double()
+    if diverged:
         raise CtanError(
             "a score is not a number (NaN), so it has no rank: the model has diverged. Train with "
             "a smaller learning rate, or clip gradients (clip=1)."
         )
-    mark = own[against]
-    above = torch.bincount(against[others > mark], minlength=len(own))
-    equal = torch.bincount(against[others == mark], minlength=len(own))
-    return 1.0 + above.double() + 0.5 * equal.double()
+    return ranked
