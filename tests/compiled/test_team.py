@@ -1,6 +1,8 @@
 """Compiled functions on torch's threads: each part once, the same bits, and none after a fork."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -39,7 +41,7 @@ def test_each_part_is_done_once(count, threads):
     found = team(1e12)
     if found == ALONE:
         pytest.skip("torch has no OpenMP runtime here that can be shared")
-    assert found[2] == count
+    assert found[3] == count
     for _ in range(50):
         seen, of = np.zeros(8, np.int64), np.zeros(8, np.int64)
         _mark_all(found, seen, of)
@@ -50,7 +52,7 @@ def test_each_part_is_done_once(count, threads):
 def test_little_work_stays_alone(threads):
     threads(4)
     assert team(1) == ALONE
-    assert team(2 * team_module.ENOUGH)[2] <= 2
+    assert team(2 * team_module.ENOUGH)[3] <= 2
 
 
 def flow():
@@ -93,6 +95,27 @@ def test_any_number_of_threads_gives_the_same_bits(work, threads):
         threads(count)
         for ours, wanted in zip(work(), alone, strict=True):
             assert torch.equal(ours, wanted)
+
+
+def test_fewer_threads_than_wanted_do_all_parts():
+    """As where the machine limits them, or a team is started within another."""
+    code = """
+import numpy as np, torch
+torch.set_num_threads(4)
+from ctan.nn.kernels.matmul import matmul
+a = np.random.default_rng(0).standard_normal((500, 200)).astype(np.float32)
+whole = matmul(a, a.T)
+torch.set_num_threads(1)
+assert np.array_equal(whole, matmul(a, a.T))
+"""
+    for limit in ("1", "3"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "OMP_THREAD_LIMIT": limit},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded")

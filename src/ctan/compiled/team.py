@@ -22,10 +22,11 @@ from numba.extending import intrinsic
 
 from ctan.compiled.registers import INT, INT32, POINTER
 
-#: Addresses of what starts a team and of what tells a thread its number, and how many threads.
-Team = tuple[int, int, int]
+#: Addresses of what starts a team, tells a thread its number and says how many there are; and how
+#: many are wanted.
+Team = tuple[int, int, int, int]
 
-ALONE: Team = (0, 0, 1)
+ALONE: Team = (0, 0, 0, 1)
 
 #: Multiplications that are worth a thread: it takes some 10 microseconds for so many.
 ENOUGH = 1_000_000
@@ -36,26 +37,26 @@ def team(work: float) -> Team:
 
     Example:
         >>> team(10)
-        (0, 0, 1)
+        (0, 0, 0, 1)
     """
     threads = min(torch.get_num_threads(), int(work // ENOUGH))
     return ALONE if threads < 2 or not _runtime() else (*_runtime(), threads)
 
 
 @cache
-def _runtime() -> tuple[int, int] | tuple[()]:
-    """The two addresses; empty where torch has another runtime, or none."""
+def _runtime() -> tuple[int, int, int] | tuple[()]:
+    """The three addresses; empty where torch has another runtime, or none."""
     for path in _libraries():
         try:
             library = ctypes.CDLL(path)
-            functions = (library.GOMP_parallel, library.omp_get_thread_num)
+            start, number, count = (
+                ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+                for name in ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+            )
         except (OSError, AttributeError):
             continue
-        start, number = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
-        if start and number:
-            # After a fork the runtime waits for threads that the child does not have.
-            os.register_at_fork(after_in_child=_stay_alone)
-            return start, number
+        if start and number and count:
+            return start, number, count
     return ()
 
 
@@ -68,26 +69,31 @@ def _libraries() -> list[str]:
 
 
 def _stay_alone() -> None:
+    """After a fork the runtime waits for threads that the child does not have."""
     global ENOUGH
     ENOUGH = 1 << 62
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_alone)
+
+
 @intrinsic
 def spread(typing: Any, team: Any, function: Any, given: Any) -> Any:
-    """Call ``function(part, parts, *given)`` for all parts at once, one in each thread of a team.
+    """Call ``function(part, parts, *given)`` for all parts at once, one for each thread wanted.
 
-    ``function`` is compiled and returns nothing; ``given`` is a tuple, which threads share.
+    The runtime may give fewer threads, which then take several parts each. ``function`` is compiled
+    and returns nothing; ``given`` is a tuple, which threads share.
     """
     call = function.get_call_type(typing, (types.intp, types.intp, *given.types), {})
     signature = types.void(team, function, given)
 
     def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
-        start, number, threads = cgutils.unpack_tuple(builder, values[0])
+        start, number, count, wanted = cgutils.unpack_tuple(builder, values[0])
         compiled = function.dispatcher.overloads[call.args]
         context.active_code_library.add_linking_library(compiled.library)
 
-        # What all threads are told: the number's address, how many they are, and what is given.
-        told = cgutils.make_anonymous_struct(builder, [number, threads, values[2]])
+        told = cgutils.make_anonymous_struct(builder, [number, count, wanted, values[2]])
         place = cgutils.alloca_once_value(builder, told)
 
         kind = ir.FunctionType(ir.VoidType(), [POINTER])
@@ -96,16 +102,20 @@ def spread(typing: Any, team: Any, function: Any, given: Any) -> Any:
         body.linkage = "internal"
         inner = ir.IRBuilder(body.append_basic_block())
         heard = inner.load(body.args[0], typ=told.type)
-        own_number, parts, rest = (inner.extract_value(heard, i) for i in range(3))
-        counted = ir.FunctionType(INT32, [])
-        part = inner.zext(inner.call(_function(inner, own_number, counted), []), INT)
-        arguments = [part, parts, *cgutils.unpack_tuple(inner, rest)]
-        context.call_internal_no_propagate(inner, compiled.fndesc, call, arguments)
+        own, threads, parts, rest = (inner.extract_value(heard, i) for i in range(4))
+        kind = ir.FunctionType(INT32, [])
+        own, threads = (
+            inner.zext(inner.call(_function(inner, address, kind), []), INT)
+            for address in (own, threads)
+        )
+        with cgutils.for_range_slice(inner, own, parts, threads, INT) as (part, _):
+            arguments = [part, parts, *cgutils.unpack_tuple(inner, rest)]
+            context.call_internal_no_propagate(inner, compiled.fndesc, call, arguments)
         inner.ret_void()
 
         started = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT32, INT32])
         body, place = (builder.bitcast(pointer, POINTER) for pointer in (body, place))
-        arguments = [body, place, builder.trunc(threads, INT32), INT32(0)]
+        arguments = [body, place, builder.trunc(wanted, INT32), INT32(0)]
         builder.call(_function(builder, start, started), arguments)
         return context.get_dummy_value()
 

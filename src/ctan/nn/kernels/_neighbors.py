@@ -120,7 +120,7 @@ def attend_forward(
         pooled: written: sum of the weighted rows, ``[>= T, H P]``; further rows are left alone.
     """
     given = (query, first, rows, where, keep, alpha, pooled)
-    if team[2] == 1:
+    if team[3] == 1:
         _pool(0, 1, *given)
     else:
         spread(team, _pool, given)
@@ -249,7 +249,7 @@ def attend_backward(
     """
     slopes = np.empty_like(alpha)
     given = (query, first, rows, where, keep, alpha, grad_pooled, grad_query, grad_rows, slopes)
-    if team[2] == 1:
+    if team[3] == 1:
         _slopes(0, 1, *given)
         _scatter(0, 1, *given)
     else:

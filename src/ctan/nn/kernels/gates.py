@@ -98,7 +98,7 @@ def _backward(
 
 @njit(cache=True, nogil=True)
 def _forward_in_parts(team: Team, given: tuple[Floats, ...]) -> None:
-    if team[2] == 1:
+    if team[3] == 1:
         _forward(0, 1, *given)
     else:
         spread(team, _forward, given)
@@ -106,7 +106,7 @@ def _forward_in_parts(team: Team, given: tuple[Floats, ...]) -> None:
 
 @njit(cache=True, nogil=True)
 def _backward_in_parts(team: Team, given: tuple[Floats, ...]) -> None:
-    if team[2] == 1:
+    if team[3] == 1:
         _backward(0, 1, *given)
     else:
         spread(team, _backward, given)

@@ -99,7 +99,7 @@ def _rows(part: int, parts: int, a: Floats, b: Floats, start: Floats, out: Float
 
 @njit(cache=True, nogil=True)
 def _in_parts(team: Team, a: Floats, b: Floats, start: Floats, out: Floats) -> None:
-    if team[2] == 1:
+    if team[3] == 1:
         _rows(0, 1, a, b, start, out)
     else:
         spread(team, _rows, (a, b, start, out))
@@ -112,7 +112,7 @@ def _compiled(dtype: np.dtype[Any]) -> Callable[..., None]:
         types.Array(from_dtype(dtype), 2, "A", readonly=readonly) for readonly in (True, False)
     )
     _in_parts.disable_compile(False)
-    _in_parts.compile((types.UniTuple(types.int64, 3), given, given, given, out))
+    _in_parts.compile((types.UniTuple(types.int64, 4), given, given, given, out))
     _in_parts.disable_compile()
     run: Callable[..., None] = _in_parts
     return run
