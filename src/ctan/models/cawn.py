@@ -19,6 +19,7 @@ from ctan.models.sequences import in_parts, on
 from ctan.models.state import State
 from ctan.models.view import Sees, View
 from ctan.nn import TimeEncoding
+from ctan.nn.linear import Linear
 
 #: How the walks of a node are pooled.
 POOLS = ("attention", "mean")
@@ -86,10 +87,10 @@ class CAWN(PairEncoder):
             )
         self.dims, self.dim, self.walks = dims, dim, walks
         self.time = TimeEncoding(time_dim)
-        self.position = nn.Sequential(nn.Linear(length + 1, dim), nn.ReLU(), nn.Linear(dim, dim))
+        self.position = nn.Sequential(Linear(length + 1, dim), nn.ReLU(), Linear(dim, dim))
         self.cell = nn.GRUCell(dim + time_dim + dims.edge_dim + dims.node_dim, dim)
-        self.attend = nn.Linear(dim, dim, bias=False) if pool == "attention" else None
-        self.out = nn.Linear(dim, dim)
+        self.attend = Linear(dim, dim, bias=False) if pool == "attention" else None
+        self.out = Linear(dim, dim)
         self.sees = Sees(query_time=True, walks=CausalWalks(walks, length, alpha))
 
     def init_state(self, device: torch.device | str = "cpu") -> State:

@@ -17,6 +17,7 @@ from ctan.models.sequences import Sequences, in_parts, on
 from ctan.models.state import State
 from ctan.models.view import Sees, View
 from ctan.nn import CooccurrenceEncoding, TimeEncoding, TransformerBlock
+from ctan.nn.linear import Linear
 
 #: Pairs that go through the transformer at once.
 PAIRS_AT_ONCE = 256
@@ -76,15 +77,15 @@ class DyGFormer(PairEncoder):
         super().__init__()
         self.dims, self.dim, self.patch = dims, dim, patch
         self.time = TimeEncoding(time_dim)
-        self.node = nn.Linear(patch * dims.node_dim, dim) if dims.node_dim else None
-        self.event = nn.Linear(patch * dims.edge_dim, dim) if dims.edge_dim else None
-        self.elapsed = nn.Linear(patch * time_dim, dim)
+        self.node = Linear(patch * dims.node_dim, dim) if dims.node_dim else None
+        self.event = Linear(patch * dims.edge_dim, dim) if dims.edge_dim else None
+        self.elapsed = Linear(patch * time_dim, dim)
         self.cooccurrence = CooccurrenceEncoding(dim, patch)
         self.width = dim * (2 + (self.node is not None) + (self.event is not None))
         self.blocks = nn.ModuleList(
             TransformerBlock(self.width, heads, dropout) for _ in range(layers)
         )
-        self.out = nn.Linear(self.width, dim)
+        self.out = Linear(self.width, dim)
         self.sees = Sees(hops=1, neighbors=neighbors, query_time=True)
 
     def init_state(self, device: torch.device | str = "cpu") -> State:

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ctan.arrays import IntArray
 from ctan.models.base import Dims, NodeEncoder
@@ -17,6 +17,7 @@ from ctan.models.memory import MemoryState, NodeMemory
 from ctan.models.state import State
 from ctan.models.view import Sees, View
 from ctan.nn import Attention, Incoming
+from ctan.nn.linear import Linear
 from ctan.nn.memory import MemoryCell
 
 
@@ -47,7 +48,7 @@ class DyRepMemory(NodeMemory):
         super().__init__(dims, cell, dim)
         self.neighbors = neighbors
         self.phi = Attention(dim, dims.edge_dim)
-        self.partner = nn.Linear(dim, dim)
+        self.partner = Linear(dim, dim)
 
     def start(self, device: torch.device | str) -> DyRepState:
         """All memories zero, nothing waiting."""

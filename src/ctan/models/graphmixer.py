@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from ctan.history import TimeWindow
@@ -15,6 +15,7 @@ from ctan.models.batch import Events
 from ctan.models.state import State
 from ctan.models.view import Sees, View
 from ctan.nn import FixedTimeEncoding, Mixer
+from ctan.nn.linear import Linear
 
 #: Entries that are mixed at once.
 ENTRIES_AT_ONCE = 8192
@@ -75,10 +76,10 @@ class GraphMixer(NodeEncoder):
         super().__init__()
         self.dims, self.dim, self.neighbors = dims, dim, neighbors
         self.time = FixedTimeEncoding(time_dim)
-        self.project = nn.Linear(time_dim + dims.edge_dim, dim)
+        self.project = Linear(time_dim + dims.edge_dim, dim)
         self.mixer = Mixer(neighbors, dim, layers, dropout)
-        self.head = nn.Linear(dim, dim)
-        self.node_head = nn.Linear(dims.node_dim, dim, bias=False) if dims.node_dim else None
+        self.head = Linear(dim, dim)
+        self.node_head = Linear(dims.node_dim, dim, bias=False) if dims.node_dim else None
         # Checked even where there is nothing to look up: an option without a meaning is an error.
         near = TimeWindow(window, window_links)
         self.sees = Sees(

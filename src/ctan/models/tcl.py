@@ -15,6 +15,7 @@ from ctan.models.sequences import Sequences, in_parts, on
 from ctan.models.state import State
 from ctan.models.view import Sees, View
 from ctan.nn import TimeEncoding, TransformerBlock
+from ctan.nn.linear import Linear
 
 #: Pairs embedded at once.
 PAIRS_AT_ONCE = 2048
@@ -72,11 +73,11 @@ class TCL(PairEncoder):
         super().__init__()
         self.dims, self.dim = dims, dim
         self.time = TimeEncoding(time_dim)
-        self.token = nn.Linear(dims.node_dim + dims.edge_dim + time_dim, dim)
+        self.token = Linear(dims.node_dim + dims.edge_dim + time_dim, dim)
         self.place = nn.Embedding(neighbors + 1, dim)
         self.blocks = nn.ModuleList(TransformerBlock(dim, heads, dropout) for _ in range(layers))
         self.cross = TransformerBlock(dim, heads, dropout)
-        self.out = nn.Linear(dim, dim)
+        self.out = Linear(dim, dim)
         self.sees = Sees(hops=1, neighbors=neighbors, query_time=True)
 
     def init_state(self, device: torch.device | str = "cpu") -> State:

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ctan.nn.linear import Linear
+
 
 class CooccurrenceEncoding(nn.Module):
     r"""Neighbour co-occurrence encoding, patched and projected (eq. 2 to 4 of arXiv 2303.13047).
@@ -30,8 +32,8 @@ class CooccurrenceEncoding(nn.Module):
     def __init__(self, dim: int, patch: int = 1) -> None:
         super().__init__()
         self.dim, self.patch = dim, patch
-        self.encode = nn.Sequential(nn.Linear(1, dim), nn.ReLU(), nn.Linear(dim, dim))
-        self.project = nn.Linear(patch * dim, dim)
+        self.encode = nn.Sequential(nn.Linear(1, dim), nn.ReLU(), Linear(dim, dim))
+        self.project = Linear(patch * dim, dim)
 
     def forward(self, counts: Tensor, most: int) -> Tensor:
         """Encode patches of counts.

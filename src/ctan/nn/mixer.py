@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from ctan.nn.linear import Linear
+
 
 class MixerBlock(nn.Module):
     r"""One round of mixing: across tokens, then across channels (eq. of arXiv 2302.11636).
@@ -45,10 +47,10 @@ class MixerBlock(nn.Module):
 
 def _two_layers(size: int, hidden: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(
-        nn.Linear(size, hidden),
+        Linear(size, hidden),
         nn.GELU(),
         nn.Dropout(dropout),
-        nn.Linear(hidden, size),
+        Linear(hidden, size),
         nn.Dropout(dropout),
     )
 

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ctan.errors import CtanError
+from ctan.nn.linear import Linear
 
 
 class TransformerBlock(nn.Module):
@@ -41,11 +42,11 @@ class TransformerBlock(nn.Module):
             )
         self.dim, self.heads, self.dropout = dim, heads, dropout
         self.attention_norm, self.hidden_norm = nn.LayerNorm(dim), nn.LayerNorm(dim)
-        self.query, self.value = nn.Linear(dim, dim), nn.Linear(dim, dim)
-        self.key = nn.Linear(dim, dim, bias=False)  # a bias would cancel in the softmax
-        self.out = nn.Linear(dim, dim)
+        self.query, self.value = Linear(dim, dim), Linear(dim, dim)
+        self.key = Linear(dim, dim, bias=False)  # a bias would cancel in the softmax
+        self.out = Linear(dim, dim)
         self.hidden = nn.Sequential(
-            nn.Linear(dim, 4 * dim), nn.GELU(), nn.Dropout(dropout), nn.Linear(4 * dim, dim)
+            Linear(dim, 4 * dim), nn.GELU(), nn.Dropout(dropout), Linear(4 * dim, dim)
         )
 
     def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,11 +64,15 @@ class _Linear(torch.autograd.Function):
         )
 
 
+# With fewer multiplications torch is done, gradients and all, before our function has started.
+_ENOUGH = 700_000
+
+
 def linear(x: Tensor | Sequence[Tensor], weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``x [m, k] @ weight.T + bias`` with gradients, as :func:`torch.nn.functional.linear`.
+    """``x [..., k] @ weight.T + bias`` with gradients, as :func:`torch.nn.functional.linear`.
 
     Args:
-        x: ``[m, k]``, or parts of it side by side: those that want no gradient then cost none.
+        x: ``[..., k]``, or parts of it side by side: those that want no gradient then cost none.
         weight: ``[n, k]``.
         bias: ``[n]``.
 
@@ -78,8 +83,11 @@ def linear(x: Tensor | Sequence[Tensor], weight: Tensor, bias: Tensor | None = N
         [[3.0], [3.0]]
     """
     parts = [x] if isinstance(x, Tensor) else list(x)
-    if not (usable(*parts, weight, bias) and all(part.dim() == 2 for part in parts)):
+    shape = parts[0].shape[:-1]
+    if math.prod(shape) * weight.numel() < _ENOUGH or not usable(*parts, weight, bias):
         joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
         return torch.nn.functional.linear(joined, weight, bias)
+    if len(shape) != 1:
+        parts = [part.reshape(-1, part.size(-1)) for part in parts]
     out: Tensor = _Linear.apply(weight, bias, *parts)  # type: ignore[no-untyped-call]
-    return out
+    return out if len(shape) == 1 else out.view(*shape, -1)
