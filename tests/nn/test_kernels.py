@@ -182,3 +182,34 @@ def test_other_types_take_the_plain_road():
     h = torch.zeros(2, 2, dtype=torch.bfloat16)
     assert not kernels.usable(h, None)
     assert kernels.linear(h, torch.ones(3, 2, dtype=torch.bfloat16)).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_dropout(dtype, share):
+    torch.manual_seed(0)
+    x = torch.randn(100, 7, 200, dtype=dtype).mT.requires_grad_()
+    out = kernels.dropout(x, share)
+    kept = out != 0
+    # 140,000 draws: a share is off by more than 5 standard deviations never.
+    assert abs(kept.double().mean() - (1 - share)) < 5 * (share * (1 - share) / x.numel()) ** 0.5
+    torch.testing.assert_close(out, x * kept / (1 - share))
+    direction = torch.randn_like(out)
+    (grad,) = torch.autograd.grad(out, x, direction)
+    torch.testing.assert_close(grad, direction * kept / (1 - share))
+    # Neighbouring places and calls have nothing to do with each other.
+    again = kernels.dropout(x, share) != 0
+    for other in (again, kept.roll(1, dims=2), kept.roll(1, dims=0)):
+        both = (kept & other).double().mean()
+        assert abs(both - (1 - share) ** 2) < 0.01
+    torch.manual_seed(0)
+    torch.randn(100, 7, 200, dtype=dtype)
+    assert torch.equal(kernels.dropout(x, share), out)
+
+
+def test_dropout_of_nothing_and_of_everything():
+    x = torch.ones(5)
+    assert kernels.dropout(x, 0.0) is x or torch.equal(kernels.dropout(x, 0.0), x)
+    assert torch.equal(kernels.dropout(x, 0.7, training=False), x)
+    assert torch.equal(kernels.dropout(x, 1.0), torch.zeros(5))
+    assert kernels.dropout(torch.ones(4, 0), 0.5).shape == (4, 0)

@@ -2,5 +2,6 @@
 
 - :mod:`ctan.compiled.registers`, :mod:`ctan.compiled.rows`: numbers in vector registers.
 - :mod:`ctan.compiled.functions`: tanh, sine and cosine.
+- :mod:`ctan.compiled.counter`: random numbers that are hashes of what they are for.
 - :mod:`ctan.compiled.team`: several threads, torch's own.
 """

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ctan.history._counter import below, mix
+from ctan.compiled.counter import below, mix
 
 Int64 = NDArray[np.int64]
 Times = NDArray[Any]

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ctan.history._counter import mix
+from ctan.compiled.counter import mix
 from ctan.history._segment import AHEAD, choose, count_visible, fetch_near
 from ctan.history._table import Table, locate, new_table
 

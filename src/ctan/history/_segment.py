@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ctan.compiled.counter import below, mix
 from ctan.compiled.rows import fetch
-from ctan.history._counter import below, mix
 
 #: A lookup that starts so many lookups ahead has found its memory when its turn comes.
 AHEAD = 6

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from ctan.compiled.counter import below, mix
 from ctan.errors import ProtocolError, unknown_name
 from ctan.history._candidates import lower
 from ctan.history._checks import (
@@ -18,7 +19,6 @@ from ctan.history._checks import (
     check_range,
     interactions,
 )
-from ctan.history._counter import below, mix
 from ctan.history.nodes import NodeHistory
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from ctan.compiled.counter import below, mix
 from ctan.errors import ProtocolError
 from ctan.history._checks import as_cuts, as_nodes, at_least
-from ctan.history._counter import below, mix
 from ctan.history._segment import prefix_end
 from ctan.history.index import TemporalIndex
 

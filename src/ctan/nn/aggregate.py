@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from ctan.errors import unknown_name
 from ctan.nn import kernels
@@ -73,7 +72,7 @@ class Attention(nn.Module):
         """Factors of dropout for each weight, ``[H, T, K]``; None where nothing is dropped."""
         if not (self.dropout and self.training):
             return None
-        return F.dropout(h.new_ones(self.heads, *edges.slot.shape), self.dropout)
+        return kernels.dropout(h.new_ones(self.heads, *edges.slot.shape), self.dropout)
 
     def plain(self, h: Tensor, edges: Incoming, keep: Tensor | None = None) -> Tensor:
         """The equation as it stands; ``keep [H, T, K]`` are the factors of dropout."""

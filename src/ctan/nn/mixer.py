@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from ctan.nn.dropout import Dropout
 from ctan.nn.linear import Linear
 
 
@@ -49,9 +50,9 @@ def _two_layers(size: int, hidden: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(
         Linear(size, hidden),
         nn.GELU(),
-        nn.Dropout(dropout),
+        Dropout(dropout),
         Linear(hidden, size),
-        nn.Dropout(dropout),
+        Dropout(dropout),
     )
 
 

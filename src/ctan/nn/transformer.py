@@ -6,6 +6,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ctan.errors import CtanError
+from ctan.nn import kernels
+from ctan.nn.dropout import Dropout
 from ctan.nn.linear import Linear
 
 
@@ -46,7 +48,7 @@ class TransformerBlock(nn.Module):
         self.key = Linear(dim, dim, bias=False)  # a bias would cancel in the softmax
         self.out = Linear(dim, dim)
         self.hidden = nn.Sequential(
-            Linear(dim, 4 * dim), nn.GELU(), nn.Dropout(dropout), Linear(4 * dim, dim)
+            Linear(dim, 4 * dim), nn.GELU(), Dropout(dropout), Linear(4 * dim, dim)
         )
 
     def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
@@ -70,7 +72,7 @@ class TransformerBlock(nn.Module):
         return h.view(*h.shape[:2], self.heads, -1).transpose(1, 2)
 
     def _drop(self, h: Tensor) -> Tensor:
-        return F.dropout(h, self.dropout, self.training)
+        return kernels.dropout(h, self.dropout, self.training)
 
     def extra_repr(self) -> str:
         """Settings, for printing."""

@@ -2,6 +2,7 @@
 
 from ctan.nn.kernels.activations import harmonics, tanh
 from ctan.nn.kernels.attention import attend
+from ctan.nn.kernels.dropout import dropout
 from ctan.nn.kernels.flow import Course, flow
 from ctan.nn.kernels.folded import AttentionWeights
 from ctan.nn.kernels.gates import gru_gates
@@ -13,6 +14,7 @@ __all__ = [
     "Course",
     "ReadoutWeights",
     "attend",
+    "dropout",
     "flow",
     "gru_gates",
     "harmonics",
