@@ -1,8 +1,7 @@
 """Compiled functions on several threads: those of torch, which wait for work already.
 
-numba has threads of its own, but they would stand beside torch's and take turns with them; and
-starting them takes longer than most products of a training step. torch's OpenMP runtime starts its
-threads within a microsecond, so compiled functions call the same runtime.
+numba has threads of its own, but they would stand beside torch's and take turns with them. torch's
+OpenMP runtime starts its threads within some microseconds, so compiled functions call the same.
 """
 
 from __future__ import annotations
@@ -82,8 +81,9 @@ if hasattr(os, "register_at_fork"):
 def spread(typing: Any, team: Any, function: Any, given: Any) -> Any:
     """Call ``function(part, parts, *given)`` for all parts at once, one for each thread wanted.
 
-    The runtime may give fewer threads, which then take several parts each. ``function`` is compiled
-    and returns nothing; ``given`` is a tuple, which threads share.
+    A team of one just calls it. The runtime may give fewer threads than wanted, which then take
+    several parts each. ``function`` is compiled and returns nothing; ``given`` is a tuple, which
+    threads share.
     """
     call = function.get_call_type(typing, (types.intp, types.intp, *given.types), {})
     signature = types.void(team, function, given)
@@ -115,8 +115,13 @@ def spread(typing: Any, team: Any, function: Any, given: Any) -> Any:
 
         started = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT32, INT32])
         body, place = (builder.bitcast(pointer, POINTER) for pointer in (body, place))
-        arguments = [body, place, builder.trunc(wanted, INT32), INT32(0)]
-        builder.call(_function(builder, start, started), arguments)
+        with builder.if_else(builder.icmp_signed("==", wanted, INT(1))) as (alone, together):
+            with alone:
+                arguments = [INT(0), INT(1), *cgutils.unpack_tuple(builder, values[2])]
+                context.call_internal_no_propagate(builder, compiled.fndesc, call, arguments)
+            with together:
+                arguments = [body, place, builder.trunc(wanted, INT32), INT32(0)]
+                builder.call(_function(builder, start, started), arguments)
         return context.get_dummy_value()
 
     return signature, generate

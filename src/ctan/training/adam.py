@@ -19,7 +19,7 @@ class Adam(torch.optim.Adam):
     """:class:`torch.optim.Adam` with one compiled pass over all weights on the CPU.
 
     The same numbers but for rounding, and the same state. torch's own step finds and groups some
-    twenty weights anew each time, which for small models takes longer than to move them.
+    twenty weights anew each time, which for small models takes about as long as to move them.
 
     Args:
         weights: what is trained.

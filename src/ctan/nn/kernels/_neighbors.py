@@ -119,11 +119,7 @@ def attend_forward(
         alpha: written: attention before dropout, ``[T, H, K]``.
         pooled: written: sum of the weighted rows, ``[>= T, H P]``; further rows are left alone.
     """
-    given = (query, first, rows, where, keep, alpha, pooled)
-    if team[3] == 1:
-        _pool(0, 1, *given)
-    else:
-        spread(team, _pool, given)
+    spread(team, _pool, (query, first, rows, where, keep, alpha, pooled))
 
 
 @_jit
@@ -249,12 +245,8 @@ def attend_backward(
     """
     slopes = np.empty_like(alpha)
     given = (query, first, rows, where, keep, alpha, grad_pooled, grad_query, grad_rows, slopes)
-    if team[3] == 1:
-        _slopes(0, 1, *given)
-        _scatter(0, 1, *given)
-    else:
-        spread(team, _slopes, given)
-        spread(team, _scatter, given)
+    spread(team, _slopes, given)
+    spread(team, _scatter, given)
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 
 from ctan.compiled import functions
 from ctan.compiled.functions import cosine
-from ctan.nn.kernels._arrays import Floats
+from ctan.nn.kernels._arrays import Floats, array
 from ctan.nn.kernels.products import usable
 
 _jit = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -31,7 +31,7 @@ class _Tanh(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         out = torch.empty_like(x, memory_format=torch.contiguous_format)
-        _tanh(x.detach().contiguous().view(-1).numpy(), out.view(-1).numpy())
+        _tanh(array(x).reshape(-1), out.view(-1).numpy())
         ctx.save_for_backward(out)
         return out
 
@@ -79,7 +79,7 @@ def _harmonics_backward(
 class _Harmonics(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, delta: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        ctx.arrays = [x.detach().contiguous().view(-1).numpy() for x in (delta, weight, bias)]
+        ctx.arrays = [array(x).reshape(-1) for x in (delta, weight, bias)]
         out = delta.new_empty(*delta.shape, len(bias))
         _harmonics(*ctx.arrays, out.view(-1, len(bias)).numpy())
         ctx.shape = weight.shape
@@ -90,7 +90,7 @@ class _Harmonics(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         delta, weight, bias = ctx.arrays
         found = np.zeros((2, len(bias)), bias.dtype)
-        rows = grad.contiguous().view(-1, len(bias)).numpy()
+        rows = array(grad).reshape(-1, len(bias))
         _harmonics_backward(delta, weight, bias, rows, *found)
         of_weight, of_bias = torch.from_numpy(found)
         return None, of_weight.view(ctx.shape), of_bias

@@ -1,7 +1,8 @@
 """Dropout whose choice is a hash of the place: one pass, and no mask to keep for the way back.
 
-torch draws for dropout one number after the other, which takes a third of a transformer's training
-step. Here torch's generator gives one number for each call, and each place hashes it.
+torch draws for dropout one number after the other, which takes a quarter to a third of a
+transformer's training step. Here torch's generator gives one number for each call, and each place
+hashes it.
 """
 
 from __future__ import annotations

@@ -19,24 +19,24 @@ from torch.autograd.function import once_differentiable
 
 from ctan.compiled.functions import tanh
 from ctan.compiled.team import Team, spread, team
-from ctan.nn.kernels._arrays import Floats
+from ctan.nn.kernels._arrays import Floats, array
 
 
 class _Gates(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, heard: Tensor, kept: Tensor, own: Tensor) -> Tensor:
-        given = [x.detach().contiguous().numpy() for x in (heard, kept, own)]
-        gates, out = np.empty_like(given[0]), torch.empty_like(own)
-        _forward_in_parts(team(20 * gates.size), (*given, gates, out.numpy()))
+        given = [array(x) for x in (heard, kept, own)]
+        gates, out = np.empty_like(given[0]), np.empty_like(given[2])
+        _forward_in_parts(team(20 * gates.size), (*given, gates, out))
         ctx.arrays = (gates, *given[1:])
-        return out
+        return torch.from_numpy(out)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         gates, kept, own = ctx.arrays
         found = [np.empty_like(x) for x in (kept, kept, own)]
-        given = (gates, kept, own, grad.contiguous().numpy(), *found)
+        given = (gates, kept, own, array(grad), *found)
         _backward_in_parts(team(10 * gates.size), given)
         return tuple(map(torch.from_numpy, found))
 
@@ -98,18 +98,12 @@ def _backward(
 
 @njit(cache=True, nogil=True)
 def _forward_in_parts(team: Team, given: tuple[Floats, ...]) -> None:
-    if team[3] == 1:
-        _forward(0, 1, *given)
-    else:
-        spread(team, _forward, given)
+    spread(team, _forward, given)
 
 
 @njit(cache=True, nogil=True)
 def _backward_in_parts(team: Team, given: tuple[Floats, ...]) -> None:
-    if team[3] == 1:
-        _backward(0, 1, *given)
-    else:
-        spread(team, _backward, given)
+    spread(team, _backward, given)
 
 
 def gru_gates(heard: Tensor, kept: Tensor, own: Tensor) -> Tensor:

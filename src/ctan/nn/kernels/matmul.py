@@ -99,10 +99,7 @@ def _rows(part: int, parts: int, a: Floats, b: Floats, start: Floats, out: Float
 
 @njit(cache=True, nogil=True)
 def _in_parts(team: Team, a: Floats, b: Floats, start: Floats, out: Floats) -> None:
-    if team[3] == 1:
-        _rows(0, 1, a, b, start, out)
-    else:
-        spread(team, _rows, (a, b, start, out))
+    spread(team, _rows, (a, b, start, out))
 
 
 @cache

@@ -72,9 +72,8 @@ class _Pairs(torch.autograd.Function):
         grad_a, grad_b = np.zeros_like(a if known else a[:0]), np.zeros_like(b)
         grad_final = np.zeros_like(w.final)
         _backward(a, b, w.final, *ctx.pairs, known, g, grad_a, grad_b, grad_final)
-        found = ReadoutWeights(
-            grad_final, g.sum(0), matmul(grad_b.T, x[start:]), grad_b.sum(0)
-        )  # fmt: skip
+        of_b = matmul(grad_b.T, x[start:]), grad_b.sum(0)
+        found = ReadoutWeights(grad_final, g.sum(0), *of_b)
         if known:
             found = found._replace(source=matmul(grad_a.T, x[:stop]), source_bias=grad_a.sum(0))
         grad_x = None
